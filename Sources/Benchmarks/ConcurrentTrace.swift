@@ -100,7 +100,7 @@ struct ConcurrentRecorder {
     let edits = [Edit(range: range, replacement: new)]
     for operation in author.text.operations(for: edits) {
       var ticks: UInt64 = 1
-      if case .insert(let bytes, _, _) = operation { ticks = UInt64(bytes.count) }
+      if case .insert(let bytes, _, _, _) = operation { ticks = UInt64(bytes.count) }
       let stamp = author.replica.stamp(after: author.text.lamport, ticks: ticks)
       author.text.apply(operation, stamp)
       trace.messages[count - 1].operations.append((operation, stamp))

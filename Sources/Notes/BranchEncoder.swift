@@ -48,7 +48,7 @@ struct BranchEncoder {
     for operation in change.operations {
       switch operation {
       case .place: placed += 1
-      case .edit(let note, .text(.insert(let bytes, _, _))):
+      case .edit(let note, .text(.insert(let bytes, _, _, _))):
         inserted[note, default: 0] += bytes.count
       default: break
       }
@@ -118,11 +118,12 @@ struct BranchEncoder {
     case .title, .priority, .property, .created, .restore, .tags(.insert): return [edit]
     case .tags(.remove(let tag, let observed)):
       return [.tags(.remove(tag, observed: observed.map(renamed).sorted()))]
-    case .text(.insert(let bytes, let after, let before)):
+    case .text(.insert(let bytes, let after, let before, let divider)):
       return [
         .text(
           .insert(
-            bytes, after: renamed(after, after: count), before: renamed(before, after: count)))
+            bytes, after: renamed(after, after: count), before: renamed(before, after: count),
+            divider: divider))
       ]
     case .text(.remove(let range)):
       guard range.author == replica, range.end > count else { return [edit] }

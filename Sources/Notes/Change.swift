@@ -41,7 +41,9 @@
 //                                                                and its value
 //                 | 1B note time                               the note is as old as this, less the change's time; only where it is created
 //                 | 1C note                                        purge: forget all of it, for good
-//                 | 1E note ticks count*(16 bytes)                 stands for operations 10 … 1B, one behind the other, of a note that was
+//                 | 22 note element element text count           insert text as 14 does, of which so many of the last bytes divide it
+//                                                                from another replacement: at least 1, and fewer than all
+//                 | 1E note ticks count*(16 bytes)                 stands for operations 10 … 1B and 22, one behind the other, of a note that was
 //                                                                purged: the logical time that they take, a varint, and the replicas
 //                                                                that they name for the first time, but for that of the note
 //
@@ -340,10 +342,11 @@ private struct ChangeEncoder {
     case .tags(.remove(let tag, let observed)):
       writer.counted(tag.name.utf8)
       changes(observed)
-    case .text(.insert(let bytes, let after, let before)):
+    case .text(.insert(let bytes, let after, let before, let divider)):
       element(after)
       element(before)
       writer.counted(bytes)
+      if divider > 0 { writer.varint(divider) }
     case .text(.remove(let range)):
       mention(range.author)
       writer.varint(range.offset)
@@ -366,7 +369,7 @@ extension Note.Operation {
     case .priority: 0x11
     case .tags(.insert): 0x12
     case .tags(.remove): 0x13
-    case .text(.insert): 0x14
+    case .text(.insert(_, _, _, let divider)): divider > 0 ? 0x22 : 0x14
     case .text(.remove): 0x15
     case .delete: 0x16
     case .restore: 0x17
@@ -487,10 +490,15 @@ private struct ChangeDecoder {
     case 0x13:
       let tag = Tag(try text())
       return .edit(note, .tags(.remove(tag, observed: try observations())))
-    case 0x14:
+    case 0x14, 0x22:
       let after = try element()
       let before = try element()
-      return .edit(note, .text(.insert(Array(try reader.counted()), after: after, before: before)))
+      let text = Array(try reader.counted())
+      let divider = tag == 0x22 ? try reader.count() : 0
+      guard tag == 0x14 || (1..<max(1, text.count)).contains(divider) else {
+        throw reader.failure("a divider of nothing")
+      }
+      return .edit(note, .text(.insert(text, after: after, before: before, divider: divider)))
     case 0x15:
       let author = try mention(try reader.varint())
       let offset = try reader.count()

@@ -54,7 +54,7 @@ public struct Note: Sendable, Equatable, Identifiable {
 
     /// The logical time that it takes: a tick for each byte of text inserted.
     var ticks: UInt64 {
-      if case .text(.insert(let bytes, _, _)) = self { UInt64(bytes.count) } else { 0 }
+      if case .text(.insert(let bytes, _, _, _)) = self { UInt64(bytes.count) } else { 0 }
     }
   }
 

@@ -375,7 +375,7 @@ extension NoteBook: Replicable {
     /// `nil` if the operation inserts nothing.
     init?(of operation: Change.Operation) {
       switch operation {
-      case .edit(let note, .text(.insert(_, let after, let before))):
+      case .edit(let note, .text(.insert(_, let after, let before, _))):
         self.init(note: note, after: after, before: before)
       case .place(let placement):
         self.init(note: nil, after: placement.after, before: placement.before)

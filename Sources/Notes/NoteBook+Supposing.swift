@@ -158,7 +158,7 @@ extension ReplicatingText.Operation {
   /// The elements that it names; of a range the last.
   fileprivate var named: [ElementID] {
     switch self {
-    case .insert(_, let after, let before): [after, before].compactMap { $0 }
+    case .insert(_, let after, let before, _): [after, before].compactMap { $0 }
     case .remove(let range): [ElementID(author: range.author, offset: range.end - 1)]
     }
   }

@@ -137,10 +137,22 @@ extension NotesServer {
       let count = openTexts[text: note].count
       openTexts[open: id].show(Attachment.Shown(seen: count, heads: store!.heads))
     } else {
-      if let change { openTexts[open: id].noteCrossing(change) }
-      openTexts.record(repeated: plan.operations.removals, on: note, from: id)
+      if let change {
+        openTexts[open: id].noteCrossing(change)
+        recordRemovals(of: plan.operations, by: change, on: note, from: id)
+      }
     }
     openTexts.trim(note)
+  }
+
+  /// Notes what a change has removed of which its client may be told later that it is there: what others had removed before, and dividers.
+  mutating func recordRemovals(
+    of operations: [Change.Operation], by change: ChangeID, on note: NoteID, from id: Int
+  ) {
+    // A note that was changed is open.
+    guard let count = try? read(note, { $0.text.count(by: change.replica) }) else { return }
+    let dividers = operations.dividers(by: change.replica, of: count)
+    openTexts.record(repeated: operations.removals + dividers, on: note, from: id)
   }
 
   /// The text that the client has changed, and its note.

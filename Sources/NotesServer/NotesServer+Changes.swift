@@ -256,6 +256,21 @@ extension [Change.Operation] {
   var removals: [ElementRange] {
     compactMap { if case .edit(_, .text(.remove(let range))) = $0 { range } else { nil } }
   }
+
+  /// The dividers that these have brought to a text.
+  ///
+  /// - Parameter count: how many elements of the text their author has inserted, with these.
+  func dividers(by author: ReplicaID, of count: Int) -> [ElementRange] {
+    var end = count
+    var dividers: [ElementRange] = []
+    for case .edit(_, .text(.insert(let bytes, _, _, let divider))) in reversed() {
+      if divider > 0 {
+        dividers.append(ElementRange(author: author, offset: end - divider, count: divider))
+      }
+      end -= bytes.count
+    }
+    return dividers
+  }
 }
 
 extension ResponseError {

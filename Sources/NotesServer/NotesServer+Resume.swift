@@ -107,7 +107,7 @@ extension NotesServer {
     }
     if let made { openTexts[undoListOf: id].record(made) }
     openTexts[undoListOf: id].close()
-    openTexts.record(repeated: operations.removals, on: note, from: id)
+    if let made { recordRemovals(of: operations, by: made, on: note, from: id) }
   }
 
   // MARK: - An attachment that the journal knows
@@ -313,7 +313,7 @@ extension NotesServer {
     } catch { throw ResponseError(error) }
     let first = note.text.count(by: session)
     let length = operations.reduce(0) {
-      if case .edit(_, .text(.insert(let text, _, _))) = $1 { $0 + text.count } else { $0 }
+      if case .edit(_, .text(.insert(let text, _, _, _))) = $1 { $0 + text.count } else { $0 }
     }
     let added = ElementRange(author: session, offset: first, count: length)
     if length > 0 { operations.append(.edit(note.id, .text(.remove(added)))) }

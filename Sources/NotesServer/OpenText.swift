@@ -33,7 +33,7 @@ struct OpenText {
     arrivals.append(Arrival(effect: effect, source: source))
   }
 
-  /// Notes removals by an attachment of elements that were removed before. They leave the present text as it is.
+  /// Notes removals by an attachment of elements that were removed before, or have never been shown. They leave the present text as it is.
   mutating func append(repeated removals: [ElementRange], from source: Int) {
     let isPresent = keptCount == count
     arrivals += removals.map {

@@ -223,7 +223,7 @@ struct OpenTexts {
     for id in incomplete { self[open: id].presence.moves += 1 }
   }
 
-  /// Notes elements that an attachment removed after others had removed them, unseen by its client.
+  /// Notes elements that an attachment removed after others had removed them, unseen by its client, or that its changes brought as dividers.
   mutating func record(repeated removals: [ElementRange], on note: NoteID, from source: Int) {
     guard !removals.isEmpty, let place = texts.place(of: note) else { return }
     burst?.willAppend(to: note, after: texts[place: place].count)

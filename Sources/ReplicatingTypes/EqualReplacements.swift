@@ -23,57 +23,6 @@
 // An author who knows all others goes on from what is shown: the left origin of an insertion is an element that its author saw. And it puts nothing
 // directly in front of a copy but of the first. So it changes nothing in which copies are shown.
 
-/// Which copies are shown in a state, and which of them stand for others.
-struct CopyRoles {
-  private let shownAlone: Counterparts
-  /// By copy that is shown alone, the others of its list.
-  private let others: [Insertion: [Insertion]]
-  private let withheld: Counterparts
-  /// True if there are no copies.
-  let isEmpty: Bool
-
-  /// - Parameter lists: the copies, each list with those of it that are shown.
-  init(_ lists: [(list: [Insertion], shown: [Insertion])]) {
-    var others: [Insertion: [Insertion]] = [:]
-    for (list, shown) in lists where shown.count == 1 {
-      others[shown[0]] = list.filter { $0 != shown[0] }
-    }
-    self.others = others
-    isEmpty = lists.isEmpty
-    shownAlone = Counterparts(in: others.keys.map { [$0] })
-    withheld = Counterparts(in: lists.map { list, shown in list.filter { !shown.contains($0) } })
-  }
-
-  /// The elements of the copies that are shown alone.
-  var elementsThatStandForOthers: [LocalID] {
-    shownAlone.all.flatMap { copy in copy.offsets.map { LocalID(copy.author, $0) } }
-  }
-
-  /// True if an element is of a copy that is not shown.
-  func isWithheld(_ element: LocalID) -> Bool { withheld.copy(holding: element) != nil }
-
-  /// The elements of others that an element stands for. O(log copies + answer).
-  func counterparts(of element: LocalID) -> [LocalID] {
-    guard let copy = shownAlone.copy(holding: element) else { return [] }
-    return others[copy]!.map { LocalID($0.author, $0.offset + element.offset - copy.offset) }
-  }
-
-  /// All elements that are withheld, if these are spared.
-  func withheldElements(
-    sparing spared: Set<LocalID>, _ isRemoved: (LocalID) -> Bool
-  ) -> Set<LocalID> {
-    var elements: Set<LocalID> = []
-    for copy in withheld.all {
-      for offset in copy.offsets { elements.insert(LocalID(copy.author, offset)) }
-    }
-    for element in elementsThatStandForOthers
-    where !spared.contains(element) && counterparts(of: element).contains(where: isRemoved) {
-      elements.insert(element)
-    }
-    return elements
-  }
-}
-
 extension ReplicatingArray<UInt8> {
   /// Finds out which insertions are copies after edits, by authors that did not know all others, that touched some elements.
   ///
@@ -82,6 +31,7 @@ extension ReplicatingArray<UInt8> {
     settle()
     if !isIndexed { buildIndex() }
     restoreOrigins()
+    findDividers()
     var gaps: Set<Crowds.Gap> = []
     for edits in edits where edits.author.sparesSeparators {
       guard let index = index(known: edits.author) else { continue }
@@ -112,7 +62,7 @@ extension ReplicatingArray<UInt8> {
   ///
   /// - Complexity: O(runs × log runs), and the copies.
   mutating func withholdCopies(_ report: (Effect) -> Void) {
-    if copies.isEmpty { return }
+    if copies.isEmpty, dividers.lineEnds.isEmpty { return }
     settle()
     if !isIndexed { buildIndex() }
     restoreOrigins()
@@ -123,8 +73,9 @@ extension ReplicatingArray<UInt8> {
   mutating func withheldElements(
     at version: Version, sparing: [ElementRange], without withdrawn: ChangeRanges
   ) -> [ElementRange] {
-    if copies.isEmpty { return [] }
     settle()
+    findDividers()
+    if copies.isEmpty, dividers.lineEnds.isEmpty { return [] }
     restoreOrigins()
     // A copy of the value shows nothing of it but this.
     self.withdrawn = withdrawn
@@ -151,6 +102,7 @@ extension ReplicatingArray<UInt8> {
     settle()
     if !isIndexed { buildIndex() }
     restoreOrigins()
+    findDividers()
     var works: [LocalChange: Work] = [:]
     for list in ranges {
       var found: [Insertion] = []
@@ -161,8 +113,10 @@ extension ReplicatingArray<UInt8> {
         found.append(
           Insertion(author: author, offset: UInt32(range.offset), count: UInt32(range.count)))
       }
-      guard let first = found.first,
-        copies(among: insertions(between: gap(of: first)), &works).contains(found)
+      // Of changes that were applied and not settled there may be more.
+      guard let first = found.first, found.count > 1,
+        copies(among: insertions(between: gap(of: first)), &works)
+          .contains(where: { $0.filter(found.contains) == found })
       else { return false }
       copies.append(found)
     }
@@ -189,15 +143,10 @@ extension ReplicatingArray<UInt8> {
       Int(insertion.offset)..<Int(insertion.offset + insertion.count)]
   }
 
-  /// The insertion that an element belongs to.
-  private func insertion(holding element: LocalID) -> Insertion {
-    let author = authors[Int(element.author)]
-    let number = author.number(of: element.offset)
-    let place = author.origins.index(holding: element.offset)
-    let start = Swift.max(author.count(upTo: number - 1), author.origins[place].first)
-    var end = author.count(upTo: number)
-    if place + 1 < author.origins.count { end = Swift.min(end, author.origins[place + 1].first) }
-    return Insertion(author: element.author, offset: start, count: end - start)
+  /// The end of an insertion without its divider.
+  private func textEnd(of insertion: Insertion) -> UInt32 {
+    let end = insertion.offsets.upperBound
+    return dividers.divider(holding: LocalID(insertion.author, end - 1))?.offsets.lowerBound ?? end
   }
 
   private func insertions(of author: AuthorIndex, in offsets: Range<UInt32>) -> [Insertion] {
@@ -289,8 +238,13 @@ extension ReplicatingArray<UInt8> {
     let parts = insertions(of: change.author, in: offsets).map {
       Work.Part(gap: gap(of: $0), bytes: bytes(of: $0))
     }
-    var removed = removals(of: change).map {
+    var removed: [Removed] = removals(of: change).compactMap {
       let (offset, count) = $0.range(upTo: change.number)
+      if dividers.divider(holding: LocalID($0.target, offset)) != nil, $0.target == change.author,
+        author.number(of: offset) == change.number
+      {
+        return nil
+      }
       return Removed(author: $0.target, offsets: offset..<offset + count)
     }
     removed.sort { ($0.author, $0.offsets.lowerBound) < ($1.author, $1.offsets.lowerBound) }
@@ -392,12 +346,18 @@ extension ReplicatingArray<UInt8> {
 
   // MARK: - What is withheld
 
-  /// Which copies are shown in a state; nil for the present one.
+  /// Which copies and converted line ends are shown in a state; nil for the present one.
   mutating func copyRoles(at version: Version?) -> CopyRoles {
-    if copies.isEmpty { return CopyRoles([]) }
-    restoreOrigins()
-    let continuations = continuations(at: version)
-    return CopyRoles(copies(at: version).map { ($0, shown(of: $0, continuations)) })
+    var roles = CopyRoles([])
+    if !copies.isEmpty {
+      restoreOrigins()
+      let continuations = continuations(at: version)
+      roles = CopyRoles(copies(at: version).map { ($0, shown(of: $0, continuations)) })
+    }
+    if !dividers.lineEnds.isEmpty {
+      roles.hiddenLineEnds = hiddenLineEnds(at: version, without: roles)
+    }
+    return roles
   }
 
   private mutating func withheldElements(
@@ -415,7 +375,7 @@ extension ReplicatingArray<UInt8> {
   private struct Continuations {
     /// The copies that something has its left origin in.
     var isContinued: Set<Insertion> = []
-    /// Those in which that is not the last element: it stands between the first and the last.
+    /// Those in which that is not the last element, or goes on with a word: the copy is no whole one.
     var isInterrupted: Set<Insertion> = []
     /// Those directly in front of which something was inserted.
     var isPreceded: Set<Insertion> = []
@@ -470,6 +430,17 @@ extension ReplicatingArray<UInt8> {
     return runs
   }
 
+  /// True if two elements, one behind the other, are in the middle of a word, as far as bytes tell: letters, digits, or what is no ASCII.
+  private func isWithinWord(_ element: LocalID, _ next: LocalID) -> Bool {
+    func isOfWord(_ byte: UInt8) -> Bool {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...0xFF: true
+      default: false
+      }
+    }
+    return isOfWord(byte(element)) && isOfWord(byte(next))
+  }
+
   private func continuations(at version: Version?) -> Continuations {
     func isHere(_ element: LocalID) -> Bool {
       let author = authors[Int(element.author)]
@@ -488,13 +459,18 @@ extension ReplicatingArray<UInt8> {
         isHere(LocalID(copy.author, end))
       {
         continuations.isContinued.insert(copy)
+        if isWithinWord(LocalID(copy.author, end - 1), LocalID(copy.author, end)) {
+          continuations.isInterrupted.insert(copy)
+        }
       }
     }
     for (index, author) in authors.enumerated() {
       for origin in author.origins where isHere(LocalID(AuthorIndex(index), origin.first)) {
         if let copy = counterparts.copy(holding: origin.left) {
           continuations.isContinued.insert(copy)
-          if origin.left.offset < copy.offsets.upperBound - 1 {
+          if origin.left.offset + 1 < textEnd(of: copy)
+            || isWithinWord(origin.left, LocalID(AuthorIndex(index), origin.first))
+          {
             continuations.isInterrupted.insert(copy)
           }
         }

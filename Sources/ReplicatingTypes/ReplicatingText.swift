@@ -126,7 +126,8 @@ public struct ReplicatingText: Sendable, Replicable {
   }
 
   /// Applies the rules of merging after changes from elsewhere were applied: finds out which equal replacements are one
-  /// (EqualReplacements.swift) and which removed separators are shown (SparedSeparators.swift). Only needed after changes whose
+  /// (EqualReplacements.swift), which others are divided (Dividers.swift), and which removed separators are shown
+  /// (SparedSeparators.swift). Only needed after changes whose
   /// authors had not seen all that is here, and after `withdraw`; of many at once it is asked once.
   ///
   /// Changes nothing that is shown when it throws; whoever asks again gets the same.
@@ -157,12 +158,13 @@ public struct ReplicatingText: Sendable, Replicable {
   /// The changes that are withdrawn.
   public var withdrawn: ChangeRanges { bytes.withdrawn }
 
-  /// The numbers of elements that some changes inserted and removed.
+  /// The numbers of elements that some changes inserted and removed. Those that one inserted and removed count as neither.
   public func contribution(of changes: ChangeRanges) -> (inserted: Int, removed: Int) {
     let value = bytes.settled
+    let passing = value.passing(in: changes)
     return (
-      value.insertions(by: changes).reduce(0) { $0 + $1.count },
-      value.removals(by: changes).reduce(0) { $0 + $1.count }
+      value.insertions(by: changes).reduce(-passing) { $0 + $1.count },
+      value.removals(by: changes).reduce(-passing) { $0 + $1.count }
     )
   }
 
@@ -170,7 +172,7 @@ public struct ReplicatingText: Sendable, Replicable {
   public func withheldElements(
     at version: Version, sparing spared: [ElementRange], without withdrawn: ChangeRanges
   ) -> [ElementRange] {
-    if bytes.copies.isEmpty { return [] }
+    if bytes.copies.isEmpty, !bytes.isConcurrent, withdrawn.isEmpty { return [] }
     var value = bytes
     return value.withheldElements(at: version, sparing: spared, without: withdrawn)
   }
@@ -318,7 +320,10 @@ public struct ReplicatingText: Sendable, Replicable {
   ) throws(InvalidChange) {
     try bytes.validate(operation, by: author, awareness, isKnown: isKnown)
     switch operation {
-    case .insert(let inserted, let left, let right):
+    case .insert(let inserted, let left, let right, let divider):
+      guard divider == 0 || ReplicatingArray.isDivider(inserted.suffix(divider)) else {
+        throw InvalidChange("a divider that can be none")
+      }
       guard !inserted.span.containsZero, String(validating: inserted, as: UTF8.self) != nil else {
         throw InvalidChange("text that is not valid UTF-8, or holds U+0000")
       }

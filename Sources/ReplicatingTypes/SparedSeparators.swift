@@ -9,7 +9,7 @@
 // A gap is a longest stretch of elements that were inserted in the world of c and are not in its text. Let u be the element before it, v the one behind it
 // (or the end of the text), and let its separators be the white characters in it that a change of the world removed.
 //
-//   1. If neither u nor v is a line feed and there are line feeds among the separators, and nobody put u and v on one line, then c spares
+//   1. If neither u nor v is a line feed or a carriage return, there are line feeds among the separators, and nobody put u and v on one line, then c spares
 //      the last of these line feeds, and a carriage return directly before it in the gap.
 //   2. Otherwise, if neither u nor v is white, v is not the end, and nobody put u and v side by side without white between them, then c spares
 //      the last separator.
@@ -40,14 +40,24 @@ extension ReplicatingArray<UInt8> {
       guard isConcurrent else { return }
     }
     if !isIndexed { buildIndex() }
+    findDividers()
     // Elements that a withdrawn change removed are not met as removed. In a state of the past they were.
     if hasWithdrawals, !edits.isEmpty { isContested = true }
     var candidates: [LocalID] = []
     var asked = ElementBitmap()
-    func insert(_ separators: [LocalID]) {
-      for element in separators where asked.insert(element) { candidates.append(element) }
-    }
     let turned = try turnedEdits(&causality)
+    /// Where something stands for others, or is not there though nobody removed it, each divider may be shown now.
+    let areAllThere = turned.isEmpty && self.copies.isEmpty && dividers.lineEnds.isEmpty
+    var divided = Set(areAllThere ? [] : dividers.all)
+    func insert(_ found: [LocalID], areUndecided: Bool = true) {
+      for element in found {
+        if let divider = dividers.divider(holding: element) {
+          if !divider.convertsLineEnd { divided.insert(divider) }
+        } else if areUndecided, asked.insert(element) {
+          candidates.append(element)
+        }
+      }
+    }
     var stretches: ShownStretches?
     // Nothing is between elements where nothing was ever removed.
     for edits in hasRemovals ? edits : [] {
@@ -56,30 +66,73 @@ extension ReplicatingArray<UInt8> {
       // Nothing may be left to decide now, and yet have been in a state before the last changes of those that came together.
       isContested = true
       // Withheld elements count as text for this rule, and were passed like removed ones.
-      if !withheld.isEmpty || meetsUnknown || removesUnknown(found, edits.known) { insert(found) }
+      let areUndecided =
+        !withheld.isEmpty || meetsUnknown || removesUnknown(found, edits.known)
+      insert(found, areUndecided: areUndecided)
     }
     // Others may have removed since what the authors had not seen. So there is more to decide than when the edits came.
     for edits in turned { insert(separators(around: edits, &stretches).found) }
     let copies = copyRoles(at: nil)
     insert(copies.elementsThatStandForOthers.filter { Self.isWhite(byte($0)) })
     // For many authors, of whom each lacks what all others did, the lists of that would be as many times as long.
-    if !candidates.isEmpty, edits.count == 1, turned.isEmpty, self.copies.isEmpty {
+    if !candidates.isEmpty, edits.count == 1, areAllThere {
       let undecided = try removals(decidedBy: edits[0], &causality)
       candidates.removeAll { !undecided.contains(Int($0.offset), of: authors[Int($0.author)].id) }
     }
-    if candidates.isEmpty { return }
+    if areAllThere {
+      divided = try dividers(among: divided, decidedBy: edits, &causality)
+    } else {
+      dividers.forgetWhichAreAlone()
+    }
+    for divider in divided where !divider.elements.contains(where: spared.contains) {
+      if try !isPerhapsCalledFor(divider, &causality) {
+        divided.remove(divider)
+        dividers.setAlone(divider, areAllThere)
+      }
+    }
+    if candidates.isEmpty, divided.isEmpty { return }
     var worlds = Worlds(of: self, copies)
     var flips: [(LocalID, Bool)] = []
+    var isCandidate = ElementBitmap()
+    for element in candidates { _ = isCandidate.insert(element) }
+    for divider in divided {
+      let isCalledFor = try worlds.isCalledFor(divider, in: &self, &causality)
+      dividers.setAlone(divider, areAllThere && worlds.neighbours.isAlone(divider))
+      // Nobody removed it but its change, so it was called for if it was shown.
+      var mayTurn = isCalledFor
+      for element in divider.elements {
+        let isLeft = worlds.isShown(dividing: element, in: self)
+        let (wasShown, isShown) = (spared.contains(element), isCalledFor && isLeft)
+        if isShown != wasShown { flips.append((element, isShown)) }
+        mayTurn = mayTurn || wasShown || !isLeft
+      }
+      if !mayTurn { continue }
+      for element in try worlds.separators(beside: divider, in: &self, &causality)
+      where isCandidate.insert(element) {
+        candidates.append(element)
+      }
+    }
     for element in candidates {
       let isShown = try worlds.isSpared(element, in: &self, &causality)
       if isShown != spared.contains(element) { flips.append((element, isShown)) }
+    }
+    // Those of one scalar are told of at once.
+    var told: (range: ElementRange, isShown: Bool)?
+    func tell() {
+      if let told { report(told.isShown ? .returned(told.range) : .withdrawn(told.range)) }
     }
     for (element, isShown) in flips {
       if isShown { isContested = true }
       guard setSpared(element, isShown, isRemoved: worlds.isRemoved(element)) else { continue }
       let range = range(of: element)
-      report(isShown ? .returned(range) : .withdrawn(range))
+      if let last = told, last.isShown == isShown, let joined = last.range.joined(with: range) {
+        told = (joined, isShown)
+      } else {
+        tell()
+        told = (range, isShown)
+      }
     }
+    tell()
   }
 
   /// The elements that the edits of an author removed, or that were removed by changes which one of the edits did not know.
@@ -280,14 +333,21 @@ extension ReplicatingArray<UInt8> {
     guard isContested else { return [] }
     settle()
     if !isIndexed { buildIndex() }
+    findDividers()
     // A copy of the value shows nothing of it but this.
     self.withdrawn = withdrawn
     let copies = copyRoles(at: version)
     var worlds = Worlds(of: self, copies, at: version)
     var result: [ElementRange] = []
     var asked: Set<LocalID> = []
-    for element in copies.elementsThatStandForOthers where Self.isWhite(byte(element)) {
-      asked.insert(element)
+    for divider in dividers.all where try worlds.isCalledFor(divider, in: &self, &causality) {
+      for element in divider.elements where worlds.isShown(dividing: element, in: self) {
+        result.append(range(of: element))
+      }
+    }
+    asked.formUnion(dividers.dividers.joined().flatMap(\.elements))
+    for element in copies.elementsThatStandForOthers
+    where Self.isWhite(byte(element)) && asked.insert(element).inserted {
       if try worlds.isSpared(element, in: &self, &causality) {
         result.append(range(of: element))
       }
@@ -310,49 +370,7 @@ extension ReplicatingArray<UInt8> {
   }
 }
 
-/// The worlds of changes, and what is spared in them.
-private struct Worlds {
-  /// Elements of an author, side by side, that one change inserted and the same changes removed: in each world all of them are in the text
-  /// or none is.
-  private struct Stretch {
-    var author = AuthorIndex.max
-    var offsets: Range<UInt32> = 0..<0
-    var inserter = LocalChange(author: .max, number: 0)
-    /// The changes that removed the elements or counterparts of theirs.
-    var removers: [LocalChange] = []
-
-    func contains(_ element: LocalID) -> Bool {
-      element.author == author && offsets.contains(element.offset)
-    }
-  }
-
-  private let removals: RemovalIndex
-  /// The state that is asked about; nil for the present one.
-  private let version: Version?
-  /// Whether a change knows another one.
-  private struct Question: Hashable {
-    var change: LocalChange
-    var other: LocalChange
-  }
-
-  /// By change and separator: whether the change spares it.
-  private var spared: [LocalChange: [LocalID: Bool]] = [:]
-  private var known: [Question: Bool] = [:]
-  private let copies: CopyRoles
-  /// The elements that were asked about last.
-  private var last = Stretch()
-  /// Where there are copies, the answers for single elements: each may have counterparts of its own.
-  private var answered: [LocalID: Stretch] = [:]
-
-  init(of value: ReplicatingArray<UInt8>, _ copies: CopyRoles, at version: Version? = nil) {
-    removals = RemovalIndex(of: value.authors, without: value.withdrawn)
-    self.version = version
-    self.copies = copies
-  }
-
-  /// True if an element itself was removed.
-  func isRemoved(_ element: LocalID) -> Bool { !removals.removers(of: element).isEmpty }
-
+extension Worlds {
   /// True if an element, or a counterpart that it stands for, was removed and each change that did so spares it.
   mutating func isSpared<Asked: Causality>(
     _ element: LocalID, in value: inout ReplicatingArray<UInt8>, _ causality: inout Asked
@@ -368,130 +386,6 @@ private struct Worlds {
     return !removers.isEmpty
   }
 
-  /// The stretch that holds an element. O(1) if it was asked about last; else O(log runs), and the removals of the element.
-  private mutating func stretch(
-    of element: LocalID, _ value: ReplicatingArray<UInt8>
-  ) -> Stretch {
-    if last.contains(element) { return last }
-    if copies.isEmpty {
-      let (removers, offsets) = removals.removal(of: element)
-      let inserted = value.authors[Int(element.author)].offsets(insertedWith: element.offset)
-      last = Stretch(
-        author: element.author, offsets: offsets.clamped(to: inserted),
-        inserter: inserter(of: element, value), removers: changes(in: removers, value))
-    } else if let answer = answered[element] {
-      last = answer
-    } else {
-      let all = [element] + copies.counterparts(of: element)
-      last = Stretch(
-        author: element.author, offsets: element.offset..<element.offset + 1,
-        inserter: inserter(of: element, value),
-        removers: changes(in: all.flatMap { removals.removers(of: $0) }, value))
-      answered[element] = last
-    }
-    return last
-  }
-
-  private mutating func removers(
-    of element: LocalID, _ value: ReplicatingArray<UInt8>
-  ) -> [LocalChange] { stretch(of: element, value).removers }
-
-  /// One of the elements of each stretch, of elements in the order of the text.
-  private mutating func oneOfEachStretch(
-    _ elements: [LocalID], _ value: ReplicatingArray<UInt8>
-  ) -> [LocalID] {
-    var stretch: Stretch?
-    return elements.filter { element in
-      if stretch?.contains(element) == true { return false }
-      stretch = self.stretch(of: element, value)
-      return true
-    }
-  }
-
-  /// The changes of the state that is asked about.
-  private func changes(
-    in changes: [LocalChange], _ value: ReplicatingArray<UInt8>
-  ) -> [LocalChange] {
-    guard let version else { return changes }
-    return changes.filter { $0.number <= version[value.authors[Int($0.author)].id] }
-  }
-
-  private func inserter(of element: LocalID, _ value: ReplicatingArray<UInt8>) -> LocalChange {
-    LocalChange(
-      author: element.author,
-      number: value.authors[Int(element.author)].number(of: element.offset))
-  }
-
-  /// True if a change is another one, or knows it; and the other one is not withdrawn.
-  private mutating func knows<Asked: Causality>(
-    _ change: LocalChange, _ other: LocalChange, _ value: ReplicatingArray<UInt8>,
-    _ causality: inout Asked
-  ) throws(Asked.Failure) -> Bool {
-    if value.isWithdrawn(other) { return false }
-    if change == other { return true }
-    let question = Question(change: change, other: other)
-    if let answer = known[question] { return answer }
-    func id(_ change: LocalChange) -> ChangeID {
-      ChangeID(replica: value.authors[Int(change.author)].id, number: change.number)
-    }
-    let answer = try causality.knows(id(change), id(other))
-    known[question] = answer
-    return answer
-  }
-
-  /// True if a change is in the world of another.
-  private mutating func isInWorld<Asked: Causality>(
-    of change: LocalChange, _ other: LocalChange, _ value: ReplicatingArray<UInt8>,
-    _ causality: inout Asked
-  ) throws(Asked.Failure) -> Bool {
-    if other == change { return true }
-    if let version, other.number > version[value.authors[Int(other.author)].id] { return false }
-    if value.isWithdrawn(other) { return false }
-    return !(try knows(other, change, value, &causality))
-  }
-
-  /// True if a change of a world inserted an element, or a counterpart that it stands for.
-  private mutating func isInserted<Asked: Causality>(
-    _ element: LocalID, in change: LocalChange, _ value: ReplicatingArray<UInt8>,
-    _ causality: inout Asked
-  ) throws(Asked.Failure) -> Bool {
-    if try isInWorld(of: change, inserter(of: element, value), value, &causality) { return true }
-    for counterpart in copies.counterparts(of: element) {
-      if try isInWorld(of: change, inserter(of: counterpart, value), value, &causality) {
-        return true
-      }
-    }
-    return false
-  }
-
-  /// True if an element is in the text of a change's world.
-  private mutating func isInText<Asked: Causality>(
-    of change: LocalChange, _ element: LocalID, _ value: ReplicatingArray<UInt8>,
-    _ causality: inout Asked
-  ) throws(Asked.Failure) -> Bool {
-    guard try isInserted(element, in: change, value, &causality) else { return false }
-    for remover in removers(of: element, value) {
-      if try isInWorld(of: change, remover, value, &causality) { return false }
-    }
-    return true
-  }
-
-  /// True if an element is in the text after a change.
-  private mutating func isAfter<Asked: Causality>(
-    _ change: LocalChange, _ element: LocalID, _ value: ReplicatingArray<UInt8>,
-    _ causality: inout Asked
-  ) throws(Asked.Failure) -> Bool {
-    var isKnown = try knows(change, inserter(of: element, value), value, &causality)
-    for counterpart in copies.counterparts(of: element) where !isKnown {
-      isKnown = try knows(change, inserter(of: counterpart, value), value, &causality)
-    }
-    guard isKnown else { return false }
-    for remover in removers(of: element, value) {
-      if try knows(change, remover, value, &causality) { return false }
-    }
-    return true
-  }
-
   /// True if a change spares a separator that it removed.
   private mutating func spares<Asked: Causality>(
     _ change: LocalChange, _ element: LocalID, in value: inout ReplicatingArray<UInt8>,
@@ -501,7 +395,9 @@ private struct Worlds {
     let (before, left) = try side(of: element, isForward: false, change, &value, &causality)
     let (behind, right) = try side(of: element, isForward: true, change, &value, &causality)
     let separators = before.reversed() + [element] + behind
-    let chosen = try chosen(separators, left, right, change, value, &causality)
+    let division = try division(between: left, right, by: change, in: &value, &causality)
+    var chosen = try chosen(separators, left, right, change, value, &causality)
+    if division == .lines || division == .words && chosen?.isBetweenLines == false { chosen = nil }
     var carriageReturn: LocalID?
     if let (_, isBetweenLines) = chosen, isBetweenLines {
       carriageReturn = try self.carriageReturn(
@@ -515,27 +411,12 @@ private struct Worlds {
     return answers[element]!
   }
 
-  /// The separators of a gap on one side of an element in it, from there on, and the element of the text of the change's world that ends it.
-  private mutating func side<Asked: Causality>(
-    of element: LocalID, isForward: Bool, _ change: LocalChange,
-    _ value: inout ReplicatingArray<UInt8>, _ causality: inout Asked
-  ) throws(Asked.Failure) -> (separators: [LocalID], end: LocalID?) {
-    var separators: [LocalID] = []
-    var last = element
-    while let next = value.neighbour(of: last, isForward: isForward) {
-      let piece = value.piece(of: next)
-      let offsets = stretch(of: next, value).offsets.clamped(to: piece.offset..<piece.end)
-      let rest = isForward ? next.offset..<offsets.upperBound : offsets.lowerBound..<next.offset + 1
-      last = LocalID(next.author, isForward ? rest.upperBound - 1 : rest.lowerBound)
-      if copies.isWithheld(next) { continue }
-      if try isInText(of: change, next, value, &causality) { return (separators, next) }
-      guard try isRemoved(next, in: change, value, &causality) else { continue }
-      let content = value.authors[Int(next.author)].content
-      let found = rest.filter { ReplicatingArray.isWhite(content[Int($0)]) }
-        .map { LocalID(next.author, $0) }
-      separators += isForward ? found : found.reversed()
-    }
-    return (separators, nil)
+  /// The separators of the gap that a divider is in, of its own change.
+  mutating func separators<Asked: Causality>(
+    beside divider: Divider, in value: inout ReplicatingArray<UInt8>, _ causality: inout Asked
+  ) throws(Asked.Failure) -> [LocalID] {
+    try side(of: divider.first, isForward: false, divider.change, &value, &causality).separators
+      + side(of: divider.last, isForward: true, divider.change, &value, &causality).separators
   }
 
   /// The carriage return that belongs to a spared line feed: nothing that was inserted in the world stands between them.
@@ -553,18 +434,6 @@ private struct Worlds {
     return nil
   }
 
-  /// True if a change of a world removed an element.
-  private mutating func isRemoved<Asked: Causality>(
-    _ element: LocalID, in change: LocalChange, _ value: ReplicatingArray<UInt8>,
-    _ causality: inout Asked
-  ) throws(Asked.Failure) -> Bool {
-    if value.isWithdrawn(inserter(of: element, value)) { return false }
-    for remover in removers(of: element, value) {
-      if try isInWorld(of: change, remover, value, &causality) { return true }
-    }
-    return false
-  }
-
   /// The separator that a change spares in a gap, and whether it is a line feed that keeps lines apart.
   private mutating func chosen<Asked: Causality>(
     _ separators: [LocalID], _ left: LocalID?, _ right: LocalID?, _ change: LocalChange,
@@ -572,7 +441,10 @@ private struct Worlds {
   ) throws(Asked.Failure) -> (separator: LocalID, isBetweenLines: Bool)? {
     guard let left else { return nil }
     let lineFeeds = separators.filter { value.byte($0) == 0x0A }
-    if let last = lineFeeds.last, value.byte(left) != 0x0A, right.map(value.byte) != 0x0A,
+    func isLineEnd(_ element: LocalID) -> Bool {
+      value.byte(element) == 0x0A || value.byte(element) == 0x0D
+    }
+    if let last = lineFeeds.last, !isLineEnd(left), !(right.map(isLineEnd) ?? false),
       !(try areJoined(left, right, lineFeeds, change, value, &causality))
     {
       return (last, true)
@@ -610,28 +482,32 @@ private struct Worlds {
     }
     return false
   }
-}
 
-extension ReplicatingArray<UInt8> {
-  fileprivate func byte(_ element: LocalID) -> UInt8 {
-    authors[Int(element.author)].content[Int(element.offset)]
-  }
-
-  /// The piece that holds an element.
-  fileprivate mutating func piece(of element: LocalID) -> Piece {
-    locate(element)
-    return tree.current
-  }
-
-  /// The element directly before or behind another one.
-  fileprivate mutating func neighbour(of element: LocalID, isForward: Bool) -> LocalID? {
-    locate(element)
-    if isForward {
-      let next = LocalID(element.author, element.offset &+ 1)
-      if tree.current.contains(next) { return next }
-      return tree.following.isNone ? nil : tree.following
+  /// One of the elements of each stretch, of elements in the order of the text.
+  private mutating func oneOfEachStretch(
+    _ elements: [LocalID], _ value: ReplicatingArray<UInt8>
+  ) -> [LocalID] {
+    var stretch: Stretch?
+    return elements.filter { element in
+      if stretch?.contains(element) == true { return false }
+      stretch = self.stretch(of: element, value)
+      return true
     }
-    if element.offset > tree.current.offset { return LocalID(element.author, element.offset &- 1) }
-    return tree.stepBackward() ? tree.current.last : nil
+  }
+
+  /// True if an element is in the text after a change.
+  private mutating func isAfter<Asked: Causality>(
+    _ change: LocalChange, _ element: LocalID, _ value: ReplicatingArray<UInt8>,
+    _ causality: inout Asked
+  ) throws(Asked.Failure) -> Bool {
+    var isKnown = try knows(change, inserter(of: element, value), value, &causality)
+    for counterpart in copies.counterparts(of: element) where !isKnown {
+      isKnown = try knows(change, inserter(of: counterpart, value), value, &causality)
+    }
+    guard isKnown else { return false }
+    for remover in removers(of: element, value) {
+      if try knows(change, remover, value, &causality) { return false }
+    }
+    return true
   }
 }

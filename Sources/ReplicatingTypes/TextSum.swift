@@ -13,8 +13,8 @@ public struct TextSum: Sendable {
   private let withdrawers: Set<ReplicaID>
   private var state = Version()
   private var withdrawn = ChangeRanges()
-  /// False where a removed separator may be shown in a state: then no white byte is added.
-  private let countsWhite: Bool
+  /// By byte, whether it is added. Where removed separators and dividers may be shown in a state, what these consist of is not.
+  private var isCounted = Array(repeating: true, count: 256)
   /// Of each author the last change of the state, and the number of elements that it had inserted by then.
   private var numbers: [UInt64]
   private var counts: [UInt32]
@@ -38,7 +38,14 @@ public struct TextSum: Sendable {
     self.text = text.bytes.settled
     self.withdrawals = withdrawals
     withdrawers = Set(withdrawals.list.map(\.stamp.change.replica))
-    countsWhite = !text.isContested
+    if text.isContested {
+      var value = self.text
+      value.findDividers()
+      for byte in value.bytesOfDividers { isCounted[Int(byte)] = false }
+      for byte in UInt8(0)...0x20 where ReplicatingArray.isWhite(byte) {
+        isCounted[Int(byte)] = false
+      }
+    }
     numbers = self.text.authors.map { _ in 0 }
     counts = self.text.authors.map { _ in 0 }
     removals = self.text.authors.map { Array(repeating: 0, count: $0.content.count) }
@@ -159,7 +166,7 @@ public struct TextSum: Sendable {
   }
 
   private func summand(_ byte: UInt8) -> UInt64 {
-    countsWhite || !ReplicatingArray.isWhite(byte) ? Self.summands[Int(byte)] : 0
+    isCounted[Int(byte)] ? Self.summands[Int(byte)] : 0
   }
 
   /// A number for each byte, such that the sums of different bytes differ.

@@ -157,7 +157,7 @@ struct `The client for Neovim: undo among other keys` {
     func lines(_ line: String) -> String {
       Array(repeating: line, count: 250).joined(separator: "\n")
     }
-    let scene = try NeovimScene(program, text: lines("ab é cd"))
+    let scene = try NeovimScene(program, text: lines("ab é e f g cd"))
     try scene.editor.lua(
       """
       vim.api.nvim_win_set_cursor(0, { 100, 5 })
@@ -166,9 +166,9 @@ struct `The client for Neovim: undo among other keys` {
     let places =
       "vim.inspect({vim.api.nvim_win_get_cursor(0), vim.api.nvim_buf_get_mark(0, 'a')})"
     // The first push has two ranges of each line, the second has lines.
-    try scene.receive(lines("a1b é c2d"))
+    try scene.receive(lines("a1b é e f g c2d"))
     #expect(try scene.editor.value(places) == "{ { 100, 6 }, { 50, 4 } }")
-    try scene.receive(lines("ab é c2d"))
+    try scene.receive(lines("ab é e f g c2d"))
     #expect(try scene.editor.value(places) == "{ { 100, 5 }, { 50, 3 } }")
   }
 }

@@ -235,11 +235,12 @@ struct `The client for Vim` {
   }
 
   @Test func `places between two changes of one line stay there, in however many lines`() throws {
-    let (vim, id) = try Vim.showing(Array(repeating: "ab é cd", count: 250).joined(separator: "\n"))
+    let lines = Array(repeating: "ab é e f g cd", count: 250).joined(separator: "\n")
+    let (vim, id) = try Vim.showing(lines)
     try vim.terminal.type("50Gwma100Gwi")
     try vim.wait("mode() .. line('.')", "i100")
     // The first push has two ranges of each line, the others have lines.
-    for new in ["a1b é c2d", "ab é c2d", "ab é cd"] {
+    for new in ["a1b é e f g c2d", "ab é e f g c2d", "ab é e f g cd"] {
       try vim.change(id) {
         $0 = Array(repeating: new, count: 250).joined(separator: "\n")
       }

@@ -124,7 +124,7 @@ import Testing
       _ = try Self.open(disk, 1).compact()
       disk.pass(86_400 + 100)
     }
-    #expect(formats() == [2])
+    #expect(formats() == [3])
     #expect(try Self.open(disk, 1).account() == golden.expected)
   }
 }

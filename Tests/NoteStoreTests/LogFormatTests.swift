@@ -177,7 +177,7 @@ func prefix(of byte: Int, _ appends: [[String]], _ ends: [Int]) -> Int? {
 
   @Test func `refuses a file of a later format, without touching it`() throws {
     var (bytes, _) = log(session: Self.session, Self.appends)
-    bytes[8] = 3
+    bytes[8] = 4
     bytes.setInteger(SHA256.prefix64(of: bytes[..<64]).byteSwapped, at: 64)
     write(bytes, to: path)
     var folder = try scratch.open()
@@ -187,11 +187,11 @@ func prefix(of byte: Int, _ appends: [[String]], _ ends: [Int]) -> Int? {
   }
 
   @Test func `has the version by which the session's deletions are to be read`() throws {
-    for (session, version) in [(Self.session, UInt8(1)), (Self.session.sparingSeparators, 2)] {
+    for (session, version) in [(Self.session, UInt8(1)), (Self.session.sparingSeparators, 3)] {
       var (bytes, _) = log(session: session, Self.appends)
       #expect(bytes[8] == version)
       #expect(try LogHeader(decoding: bytes[...]).session == session)
-      bytes[8] = 3 - version
+      bytes[8] = 4 - version
       bytes.setInteger(SHA256.prefix64(of: bytes[..<64]).byteSwapped, at: 64)
       #expect(throws: LogHeader.Failure.self) { try LogHeader(decoding: bytes[...]) }
     }

@@ -43,7 +43,7 @@ struct `The text that is kept` {
       let operations = text.operations(for: [edit], in: view)
       for operation in operations {
         var ticks: UInt64 = 1
-        if case .insert(let bytes, _, _) = operation { ticks = UInt64(bytes.count) }
+        if case .insert(let bytes, _, _, _) = operation { ticks = UInt64(bytes.count) }
         let stamp = author.stamp(after: text.lamport, ticks: ticks)
         for effect in text.apply(operation, stamp) {
           open.append(effect, from: client)

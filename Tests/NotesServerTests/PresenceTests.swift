@@ -77,7 +77,7 @@ struct `Presence` {
       ranges(told().first)
         == [range((1, 8), (1, 11)), range((2, 2), (2, 2)), range((2, 3), (2, 1))])
     // What is typed at the ends of a selection is not in it, and what is typed at a cursor comes after it.
-    change(ana, 2, "zero\none and [two]\nth|r|e||e")
+    change(ana, 2, "zero\none and [two]\nth|ree")
     #expect(
       ranges(told().first)
         == [range((1, 9), (1, 12)), range((2, 2), (2, 2)), range((2, 4), (2, 1))])

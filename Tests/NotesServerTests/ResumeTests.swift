@@ -756,7 +756,7 @@ struct `Coming back to another server` {
     var random = SplitMix64(seed: seed)
     var words = (0..<200).map { "w\($0)x" }[...]
     func edited(_ text: String, _ kept: inout Set<String>) -> String {
-      var list = text.split(separator: " ").map(String.init)
+      var list = text.split(separator: "\n").map(String.init)
       for _ in 0...random.below(4) {
         if list.isEmpty || random.chance(60) {
           let word = words.removeFirst()
@@ -766,8 +766,8 @@ struct `Coming back to another server` {
           kept.remove(list.remove(at: random.below(list.count)))
         }
       }
-      // Each with a space behind it, which goes with it.
-      return list.map { $0 + " " }.joined()
+      // Each in a line of its own: of a line with few words most may be new, and then it is replaced whole.
+      return list.map { $0 + "\n" }.joined()
     }
     var kept: Set<String> = []
     let base = edited(edited("", &kept), &kept)

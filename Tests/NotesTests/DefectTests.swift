@@ -253,7 +253,9 @@ import Testing
         let new =
           before.filter { $0 == UInt8(ascii: "X") || generator.chance(70) }
           + Array(generator.pick(["a", "b", ""]).utf8)
-        let view = present.view(at: shown)
+        var view = try people[0].book.view(of: note, at: shown)
+        // Its author knows what it does not show.
+        view.unseen = ElementRanges([])
         #expect(present.utf8(in: view) == before, at(seed, step))
         let operations = present.operations(
           for: textDifference(from: before, to: new), in: view)
@@ -268,8 +270,8 @@ import Testing
 
   @Test(arguments: [
     ("teh cat", "the cat", "the cat", ["the cat"]),
-    ("quick fox", "rapid fox", "slow fox", ["rapidslow fox", "slowrapid fox"]),
-    ("the quick fox", "the slow fox", "the fast fox", ["the slowfast fox", "the fastslow fox"]),
+    ("quick fox", "rapid fox", "slow fox", ["rapid slow fox", "slow rapid fox"]),
+    ("the quick fox", "the slow fox", "the fast fox", ["the slow fast fox", "the fast slow fox"]),
   ])
   func `Defect 17: two replacements of one word never mix`(
     old: String, byAlice: String, byBob: String, expected: [String]

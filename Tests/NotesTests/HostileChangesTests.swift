@@ -225,11 +225,15 @@ extension SplitMix64 {
     case .edit(let id, let edit):
       if chance(20) { return .edit(note(changes), edit) }
       switch edit {
-      case .text(.insert(let bytes, let after, let before)):
-        switch below(3) {
+      case .text(.insert(let bytes, let after, let before, _)):
+        switch below(5) {
         case 0: return .edit(id, .text(.insert(bytes, after: element(changes), before: before)))
         case 1: return .edit(id, .text(.insert(bytes, after: after, before: element(changes))))
-        default: return .edit(id, .text(.insert(bytes + [0xC3], after: after, before: before)))
+        case 2: return .edit(id, .text(.insert(bytes + [0xC3], after: after, before: before)))
+        default:
+          let divider = pick([1, bytes.count - 1, bytes.count, -1, 1000])
+          return .edit(
+            id, .text(.insert(bytes, after: after, before: before, divider: divider)))
         }
       case .text(.remove(var range)):
         if chance(50) { range.offset += 1 } else { range.count += pick([1, 2, 1000]) }

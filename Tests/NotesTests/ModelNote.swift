@@ -155,21 +155,37 @@ struct ModelNote: SharedText {
     let shown = elements.indices.filter { elements[$0].isShown }
     var operations: [Change.Operation] = []
     let edits = textDifference(from: shown.map { elements[$0].byte }, to: Array(text.utf8))
-    for edit in edits {
+    // Of two insertions between the same two elements the later one stands in front.
+    for edit in edits.reversed() {
       if !edit.replacement.isEmpty {
         // Behind the first element that is replaced; if it is the only one, before it, but at the beginning of a line.
         var place = edit.range.lowerBound
         let isFirst = place == 0 || elements[shown[place - 1]].byte == 0x0A
         if edit.range.count > 1 || edit.range.count == 1 && isFirst { place += 1 }
-        let left = place > 0 ? shown[place - 1] : nil
-        let right = left.map { $0 + 1 } ?? 0
+        var left = place > 0 ? shown[place - 1] : nil
+        var right = left.map { $0 + 1 } ?? 0
+        // A converted line end stands beside the one that it was made of.
+        let isInFront =
+          edit.range.isEmpty
+          ? edit.divider == [0x0D] : place == edit.range.lowerBound
+        if edit.convertsLineEnd, isInFront {
+          right = shown[place]
+          left = right > 0 ? right - 1 : nil
+        }
+        var edit = edit
+        // Beside a line end that is shown though it was removed there is none.
+        let isRemoved =
+          left.map { elements[$0].isRemoved && elements[$0].isShown } ?? false
+          || right < elements.count && elements[right].isRemoved && elements[right].isShown
+        if edit.convertsLineEnd, isRemoved { edit.divider = [] }
         operations.append(
           .edit(
             note,
             .text(
               .insert(
-                edit.replacement, after: left.map { elements[$0].id },
-                before: right < elements.count ? elements[right].id : nil))))
+                edit.replacement + edit.divider, after: left.map { elements[$0].id },
+                before: right < elements.count ? elements[right].id : nil,
+                divider: edit.divider.count))))
       }
       for removed in edit.range.map({ elements[shown[$0]].id }) {
         let range = ElementRange(author: removed.author, offset: removed.offset, count: 1)

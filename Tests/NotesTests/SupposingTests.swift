@@ -122,6 +122,9 @@ import Testing
     #expect(shown[note]!.title.value == "six")
   }
 
+  /// An ideograph of its own.
+  private func sign(_ number: Int) -> String { String(Unicode.Scalar(0x4E00 + UInt32(number))!) }
+
   @Test(arguments: 1...UInt64(60 * seedFactor))
   func `shows all of each note that nothing missing has edited`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
@@ -134,17 +137,17 @@ import Testing
       token += 1
       switch random.below(10) {
       case 0...2:
-        person.create("\(token)", "\(token)", at: random.below(person.book.counts.live + 1))
+        person.create("\(token)", sign(token), at: random.below(person.book.counts.live + 1))
       case 3: if let note { person.setTags(note, random.pick(["a", "b", "c"]), "\(token)") }
       case 4: if let note { person.delete(note) }
       case 5: if let note { person.move(note, to: random.below(max(1, person.book.counts.live))) }
       default:
         guard let note else { continue }
-        // No rule of merging finds anything to do: no white characters, and no two edits are the same.
+        // No rule of merging finds anything to do: no white characters, no words to be divided, and no two edits are the same.
         var text = Array(person.book[note]!.text.string)
         let start = random.below(text.count + 1)
         let end = random.chance(60) ? start : start + random.below(text.count - start + 1)
-        text.replaceSubrange(start..<end, with: "\(token).")
+        text.replaceSubrange(start..<end, with: sign(token))
         person.setText(note, String(text))
       }
     }
@@ -169,17 +172,38 @@ import Testing
 
     // What a missing change has edited, and what was placed beside it, is shown as far as it can be.
     var edited: Set<NoteID> = []
+    var changes: [Change] = []
     for replica in full.version.replicas {
       try full.forEachChange(of: replica, upTo: full.version[replica]) { change, _ in
+        changes.append(change)
         guard isMissing(change.id) else { return }
         for case .edit(let note, _) in change.operations { edited.insert(note) }
+      }
+    }
+    var guessed: Set<NoteID> = []
+    var followers = Set(changes.map(\.id).filter(isMissing))
+    while true {
+      let more = changes.filter { change in
+        let previous = ChangeID(replica: change.id.replica, number: change.id.number - 1)
+        return !followers.contains(change.id)
+          && (change.predecessors + [previous]).contains(where: followers.contains)
+      }
+      if more.isEmpty { break }
+      for change in more {
+        followers.insert(change.id)
+        for case .edit(let note, _) in change.operations { guessed.insert(note) }
       }
     }
     for note in full.notes where !isMissing(note.id.creation) {
       let found = shown[note.id]
       #expect(found != nil, "seed \(seed): \(note.id)")
       guard let found, !edited.contains(note.id) else { continue }
-      #expect(found.text.string == note.text.string, "seed \(seed): \(note.id)")
+      // What follows a missing change and what does not may stand at one place, in an order that is a guess.
+      if guessed.contains(note.id) {
+        #expect(found.text.string.sorted() == note.text.string.sorted(), "seed \(seed): \(note.id)")
+      } else {
+        #expect(found.text.string == note.text.string, "seed \(seed): \(note.id)")
+      }
       #expect(found.tags.elements == note.tags.elements, "seed \(seed): \(note.id)")
       #expect(found.title.value == note.title.value, "seed \(seed): \(note.id)")
       #expect(found.isTrashed == note.isTrashed, "seed \(seed): \(note.id)")

@@ -21,7 +21,6 @@ struct TextOracle {
     case nothingAtTheEnd
     case whoKnowsThem
     case whoRemovedAnySeparator
-    case gapsOfElementsBeyondTheWorld
     case whatTheProcessHadSeen
     // The same replacement made twice.
     case withoutCopies
@@ -37,10 +36,22 @@ struct TextOracle {
     case withoutWhatWasTypedInside
     case withoutWhatWasTypedBehind
     case withoutWhatWasTypedBefore
+    case copiesOfBeginningsOfWords
     case withoutCounterparts
     case counterpartsOfSeveral
     case counterpartsThatAreSpared
     case copiesApartFromSeparators
+    // What divides two replacements.
+    case withoutDividers
+    case dividersThatAreSeparators
+    case dividersBesideSparedSeparators
+    case dividersBesideWithheldCopies
+    // Line ends of another kind.
+    case withoutHiddenLineEnds
+    case lineEndsWhoseAnchorIsRemoved
+    case lineEndsOfRemovedLines
+    case lineEndsApartFromTheirs
+    case lineEndsThatReplaceTwice
     // Taking changes back.
     case withdrawalsThatAlwaysCount
     case withdrawalsThatNoOtherNames
@@ -69,6 +80,7 @@ struct TextOracle {
     var id: ElementID
     var byte: UInt8
     var isShown: Bool
+    var isRemoved: Bool
   }
 
   private struct Element {
@@ -78,6 +90,8 @@ struct TextOracle {
     var inserter: Int
     /// Those of the changes that removed it.
     var removers: [Int] = []
+    /// Whether its change brought it to divide what it inserts from other replacements.
+    var isDivider = false
   }
 
   /// What one change put between the same two elements.
@@ -89,6 +103,8 @@ struct TextOracle {
     var time: LamportTimestamp
     var ids: [ElementID]
     var bytes: [UInt8]
+    /// The number of its last elements that divide it from others.
+    var divider = 0
     /// The places of its elements in the document.
     var elements: [Int] = []
     var replacesLeft = false
@@ -119,6 +135,8 @@ struct TextOracle {
   /// All elements that were ever inserted, in order.
   private let document: [Element]
   private let insertions: [Insertion]
+  /// The left origin of each element.
+  private let lefts: [ElementID: ElementID?]
   /// The elements that each change removed.
   private let removed: [Set<ElementID>]
   /// The changes that each change takes back.
@@ -138,6 +156,7 @@ struct TextOracle {
     var elements: [ElementID: Element] = [:]
     var counts: [ReplicaID: Int] = [:]
     var ends: [ChangeID: UInt64] = [:]
+    var lefts: [ElementID: ElementID?] = [:]
     var insertions: [Insertion] = []
     var removed = changes.map { _ in Set<ElementID>() }
     for (index, known) in changes.enumerated() {
@@ -152,7 +171,7 @@ struct TextOracle {
           continue
         }
         switch edit {
-        case .insert(let bytes, var left, let right):
+        case .insert(let bytes, var left, let right, let divider):
           if bytes.isEmpty { continue }
           if let last = insertions.last, last.change == index, last.ids.last == left,
             last.right == right
@@ -164,14 +183,19 @@ struct TextOracle {
                 change: index, left: left, right: right,
                 time: LamportTimestamp(count: time + 1, replica: author), ids: [], bytes: bytes))
           }
-          for byte in bytes {
+          insertions[insertions.count - 1].divider = divider
+          for (place, byte) in bytes.enumerated() {
             time += 1
             let id = ElementID(author: author, offset: counts[author, default: 0])
             counts[author, default: 0] += 1
             insertions[insertions.count - 1].ids.append(id)
-            elements[id] = Element(id: id, byte: byte, inserter: index)
+            let isDivider = place >= bytes.count - divider
+            elements[id] = Element(
+              id: id, byte: byte, inserter: index, removers: isDivider ? [index] : [],
+              isDivider: isDivider)
             let timestamp = LamportTimestamp(count: time, replica: author)
             tree.insert(id, at: timestamp, left: left, right: right)
+            lefts.updateValue(left, forKey: id)
             left = id
           }
         case .remove(let range):
@@ -196,6 +220,7 @@ struct TextOracle {
       insertions[index].replacesRight = insertion.right.map { gone.contains($0) } ?? false
     }
     self.insertions = insertions
+    self.lefts = lefts
     self.removed = removed
     named = changes.map { known in
       let names = known.withdrawn(in: note).flatMap(\.runs)
@@ -229,13 +254,17 @@ struct TextOracle {
     let isShown = shown(of: rest, all)
     return all.elements.map { element in
       let element = document[element]
-      return Shown(id: element.id, byte: element.byte, isShown: isShown[element.id] ?? false)
+      return Shown(
+        id: element.id, byte: element.byte, isShown: isShown[element.id] ?? false,
+        isRemoved: element.removers.contains { rest.isMember[$0] })
     }
   }
 
   /// Whether each element is shown that some changes inserted which are not withdrawn; `all` has those that are, too.
   private func shown(of members: Members, _ all: Members) -> [ElementID: Bool] {
-    let (withheld, counterparts) = copies(of: members, all)
+    let (withheldCopies, counterparts) = copies(of: members, all)
+    let hidden = hiddenLineEnds(of: members, without: withheldCopies)
+    let withheld = withheldCopies.union(hidden)
     let isApart = mistake == .copiesApartFromSeparators
     var world = mistake == .withdrawnChangesInWorlds ? all : members
     let isCounted = mistake == .removalsOfWithdrawnChanges ? all.isMember : members.isMember
@@ -249,22 +278,31 @@ struct TextOracle {
     }
     let rest = isApart ? world.elements : world.elements.filter { !withheld.contains($0) }
     let removers = Set(elements.flatMap { document[$0].removers }.filter { isCounted[$0] })
+    let called = dividersCalledFor(among: members, withheld, counterparts)
     var spared: [Int: Set<Int>] = [:]
     for change in removers {
-      spared[change] = self.spared(by: change, of: world, rest, isApart ? [:] : counterparts)
+      spared[change] = self.spared(
+        by: change, of: world, rest, isApart ? [:] : counterparts,
+        dividing: called.filter { $0.change == change })
     }
+    let divided = Set(called.flatMap { $0.elements.suffix($0.divider) })
     var shown: [ElementID: Bool] = [:]
     for element in elements {
       var isShown = !withheld.contains(element)
       let own = document[element].removers.filter { isCounted[$0] }
       let others = (counterparts[element] ?? []).flatMap { document[$0].removers }
         .filter { isCounted[$0] && !own.contains($0) }
-      if mistake == .ifOneRemovalSparesIt, !(own + others).isEmpty {
+      if document[element].isDivider, mistake != .dividersThatAreSeparators {
+        let inserters = ([element] + (counterparts[element] ?? [])).map { document[$0].inserter }
+        let isOwn = (own + others).allSatisfy { inserters.contains($0) }
+        isShown = isShown && divided.contains(element) && isOwn
+      } else if mistake == .ifOneRemovalSparesIt, !(own + others).isEmpty {
         isShown = isShown && (own + others).contains { spared[$0]!.contains(element) }
       } else {
         isShown = isShown && (own + others).allSatisfy { spared[$0]!.contains(element) }
       }
       if mistake == .counterpartsThatAreSpared, !others.isEmpty { isShown = false }
+      if hidden.contains(element) { isShown = false }
       shown[document[element].id] = isShown
     }
     return shown
@@ -272,7 +310,8 @@ struct TextOracle {
 
   /// The elements that a change spares, of those that a set of changes inserted.
   private func spared(
-    by change: Int, of members: Members, _ elements: [Int], _ counterparts: [Int: [Int]]
+    by change: Int, of members: Members, _ elements: [Int], _ counterparts: [Int: [Int]],
+    dividing: [Insertion]
   ) -> Set<Int> {
     let sparing: UInt64 = 0x6465_6333
     let isSparing = ids[change].replica.low & 0xFFFF_FFFF == sparing
@@ -288,14 +327,24 @@ struct TextOracle {
     var spared: Set<Int> = []
     var before: Int?
     var gap: [Int] = []
+    /// The bytes of the dividers of the change that divide something in a gap.
+    func division(between before: Int, _ behind: Int?) -> [UInt8] {
+      if mistake == .dividersBesideSparedSeparators { return [] }
+      return dividing.flatMap { insertion in
+        let elements = insertion.elements.suffix(insertion.divider)
+        let isInGap = before < elements.first! && behind.map { elements.last! < $0 } ?? true
+        return isInGap ? elements.map { document[$0].byte } : []
+      }
+    }
     func endGap(_ behind: Int?) {
       let separators = gap.filter { element in
         isWhite(document[element].byte) && removers(of: element).contains { isWorld[$0] }
+          && (!document[element].isDivider || mistake == .dividersThatAreSeparators)
       }
       if let before, !separators.isEmpty {
         spare(
           separators, of: gap, between: before, behind, by: change, in: world, of: members,
-          counterparts, &spared)
+          counterparts, divided: division(between: before, behind), &spared)
       }
     }
     for element in elements {
@@ -305,9 +354,7 @@ struct TextOracle {
         endGap(element)
         before = element
         gap = []
-      } else if isInserted(element) || mistake == .gapsOfElementsBeyondTheWorld
-        || mistake == .separatorsThatWithdrawnChangesInserted
-      {
+      } else if isInserted(element) || mistake == .separatorsThatWithdrawnChangesInserted {
         gap.append(element)
       }
     }
@@ -318,8 +365,10 @@ struct TextOracle {
   /// What a change spares of the separators of a gap that is between `before` and `behind`, or the end.
   private func spare(
     _ separators: [Int], of gap: [Int], between before: Int, _ behind: Int?, by change: Int,
-    in world: [Int], of members: Members, _ counterparts: [Int: [Int]], _ spared: inout Set<Int>
+    in world: [Int], of members: Members, _ counterparts: [Int: [Int]], divided: [UInt8],
+    _ spared: inout Set<Int>
   ) {
+    if divided.contains(lineFeed) || divided.contains(carriageReturn) { return }
     let isMember =
       mistake == .withdrawnChangesInTextsAfter ? ids.map { _ in true } : members.isMember
     func all(_ element: Int) -> [Int] { [element] + (counterparts[element] ?? []) }
@@ -347,7 +396,8 @@ struct TextOracle {
     }
     let ends = [document[before].byte] + (behind.map { [document[$0].byte] } ?? [])
     let lineFeeds = separators.filter { document[$0].byte == lineFeed }
-    if !lineFeeds.isEmpty, !ends.contains(lineFeed), !isTogether(without: lineFeeds) {
+    let isBesideLineEnd = ends.contains(lineFeed) || ends.contains(carriageReturn)
+    if !lineFeeds.isEmpty, !isBesideLineEnd, !isTogether(without: lineFeeds) {
       let kept = mistake == .theFirstLineFeed ? lineFeeds[0] : lineFeeds.last!
       spared.insert(kept)
       let place = gap.firstIndex(of: kept)!
@@ -356,8 +406,8 @@ struct TextOracle {
       {
         spared.insert(gap[place - 1])
       }
-    } else if behind != nil, !ends.contains(where: isWhite), !isTogether(without: separators),
-      mistake != .withoutTheSecondRule
+    } else if divided.isEmpty, behind != nil, !ends.contains(where: isWhite),
+      !isTogether(without: separators), mistake != .withoutTheSecondRule
     {
       spared.insert(mistake == .theFirstSeparator ? separators[0] : separators.last!)
     }
@@ -365,6 +415,171 @@ struct TextOracle {
 }
 
 extension TextOracle {
+  /// Whether an insertion is a line end that was made one of another kind.
+  private func convertsLineEnd(_ insertion: Insertion) -> Bool {
+    let ends = [[lineFeed], [carriageReturn], [carriageReturn, lineFeed]]
+    return ends.contains {
+      insertion.divider == $0.count && insertion.bytes.suffix(2 * $0.count) == ($0 + $0)[...]
+    }
+  }
+
+  /// The converted line ends that are not shown.
+  private func hiddenLineEnds(of members: Members, without withheld: Set<Int>) -> Set<Int> {
+    if mistake == .withoutHiddenLineEnds { return [] }
+    func place(_ id: ElementID?) -> Int? {
+      id.flatMap { id in document.firstIndex { $0.id == id } }
+    }
+    func isLineEnd(_ place: Int) -> Bool {
+      [lineFeed, carriageReturn].contains(document[place].byte)
+    }
+    /// The changes that removed an element, without the one that brought it as a divider.
+    func removers(of place: Int) -> [Int] {
+      document[place].removers.filter { members.isMember[$0] }
+    }
+    func isThere(_ place: Int) -> Bool {
+      members.isMember[document[place].inserter] && !withheld.contains(place)
+    }
+    var ends: [(elements: [Int], change: Int, anchors: [Int], replaces: Bool)] = []
+    for insertion in insertions
+    where members.isMember[insertion.change] && convertsLineEnd(insertion) {
+      let elements = Array(insertion.elements.dropLast(insertion.divider).suffix(insertion.divider))
+      let isAlone = elements.count + insertion.divider == insertion.elements.count
+      let (left, right) = (isAlone ? place(insertion.left) : nil, place(insertion.right))
+      let replaced = [left, right].compactMap { $0 }.filter {
+        isLineEnd($0) && removers(of: $0).contains(insertion.change)
+      }
+      if !replaced.isEmpty {
+        ends.append((elements, insertion.change, replaced, true))
+      } else if let right, document[right].byte == lineFeed, elements.count == 1,
+        document[elements[0]].byte == carriageReturn
+      {
+        ends.append((elements, insertion.change, [right], false))
+      }
+    }
+    ends.sort { $0.elements[0] < $1.elements[0] }
+    let hidden = ends.filter { end in
+      guard followsTheRules(end.change), !withheld.contains(end.elements[0]) else { return false }
+      if !end.anchors.allSatisfy(isThere) { return mistake != .lineEndsOfRemovedLines }
+      let converters = ends.filter { other in
+        other.replaces && other.anchors.contains { end.anchors.contains($0) }
+      }
+      let first = converters.first { !withheld.contains($0.elements[0]) }
+      if end.replaces {
+        let isRemoved = removers(of: end.anchors[0]).contains { remover in
+          end.anchors.allSatisfy { removers(of: $0).contains(remover) }
+            && !converters.contains { $0.change == remover }
+        }
+        return isRemoved && mistake != .lineEndsOfRemovedLines
+          || first?.elements != end.elements && mistake != .lineEndsThatReplaceTwice
+      }
+      let isSeparated = (end.elements[0] + 1..<end.anchors[0]).contains { place in
+        isThere(place)
+          && (removers(of: place).isEmpty
+            || ends.contains { $0.elements == [place] && !$0.replaces })
+      }
+      return !removers(of: end.anchors[0]).isEmpty && mistake != .lineEndsWhoseAnchorIsRemoved
+        || isSeparated && mistake != .lineEndsApartFromTheirs
+    }
+    return Set(hidden.flatMap(\.elements))
+  }
+
+  /// The insertions whose dividers are called for.
+  private func dividersCalledFor(
+    among members: Members, _ withheld: Set<Int>, _ counterparts: [Int: [Int]]
+  ) -> [Insertion] {
+    if mistake == .withoutDividers { return [] }
+    let withheld = mistake == .dividersBesideWithheldCopies ? [] : withheld
+    let dividing = insertions.filter { insertion in
+      insertion.divider > 0 && !convertsLineEnd(insertion) && members.isMember[insertion.change]
+        && !withheld.contains(insertion.elements.last!) && followsTheRules(insertion.change)
+    }
+    let pairs = dividing.map { pair(dividedBy: $0, members, withheld, counterparts) }
+    return dividing.indices.filter { index in
+      guard let pair = pairs[index] else { return false }
+      let divider = dividing[index].elements.suffix(dividing[index].divider)
+      return !dividing.indices.contains { other in
+        let place = dividing[other].elements.last!
+        return pair.last < place && place < divider.first!
+          && pairs[other].map { divider.last! < $0.first } ?? false
+      }
+    }.map { dividing[$0] }
+  }
+
+  /// The last element in front of a divider and the first one behind it that it is to divide.
+  private func pair(
+    dividedBy insertion: Insertion, _ members: Members, _ withheld: Set<Int>,
+    _ counterparts: [Int: [Int]]
+  ) -> (last: Int, first: Int)? {
+    let change = insertion.change
+    func knows(_ change: Int, _ other: Int) -> Bool { change == other || isKnown[change][other] }
+    func all(_ element: Int) -> [Int] { [element] + (counterparts[element] ?? []) }
+    func inserters(of element: Int) -> [Int] {
+      all(element).map { document[$0].inserter }.filter { members.isMember[$0] }
+    }
+    func removers(of element: Int) -> [Int] {
+      all(element).flatMap { document[$0].removers }.filter { members.isMember[$0] }
+    }
+    func isThere(_ element: Int, inWorldOf change: Int) -> Bool {
+      func isInWorld(_ other: Int) -> Bool { other == change || !isKnown[other][change] }
+      return !withheld.contains(element) && inserters(of: element).contains(where: isInWorld)
+        && !removers(of: element).contains(where: isInWorld)
+    }
+    func isNew(_ element: Int) -> Bool {
+      !inserters(of: element).contains { knows(change, $0) }
+    }
+    let divider = insertion.elements.suffix(insertion.divider)
+    let first = extent(behind: divider.last!, of: insertion, isNew, inserters, removers, withheld)
+      .first { isNew($0) && isThere($0, inWorldOf: change) }
+    guard let first else { return nil }
+    let others = inserters(of: first).filter { !knows($0, change) }
+    let last = (insertion.elements[0]..<divider.first!).last { element in
+      others.contains { isThere(element, inWorldOf: $0) }
+    }
+    guard let last else { return nil }
+    func isEnd(_ byte: UInt8) -> Bool { byte == lineFeed || byte == carriageReturn }
+    let divides = divider.contains { isEnd(document[$0].byte) } ? isEnd : isWhite
+    return [first, last].contains { divides(document[$0].byte) } ? nil : (last, first)
+  }
+
+  private func extent(
+    behind end: Int, of insertion: Insertion, _ isNew: (Int) -> Bool,
+    _ inserters: (Int) -> [Int], _ removers: (Int) -> [Int], _ withheld: Set<Int>
+  ) -> [Int] {
+    let change = insertion.change
+    func knows(_ other: Int) -> Bool { change == other || isKnown[change][other] }
+    // What a withdrawn change inserted is not there; what the change has removed of it counts.
+    func isThere(_ element: Int) -> Bool {
+      !inserters(element).isEmpty && !withheld.contains(element)
+    }
+    let stretch = document[(end + 1)...].indices.prefix { element in
+      !isThere(element) || isNew(element) || removers(element).contains(where: knows)
+    }
+    let last = stretch.last {
+      !withheld.contains($0) && (inserters($0).isEmpty || !isNew($0))
+        && removers($0).contains(change)
+    }
+    if let last { return stretch.filter { $0 <= last && isThere($0) } }
+    guard let left = insertion.left.flatMap({ id in document.firstIndex { $0.id == id } }),
+      removers(left).contains(change)
+    else { return [] }
+    var run: Set<Int> = []
+    var siblings: [Int] = []
+    for element in stretch where inserters(element).isEmpty || isNew(element) {
+      let origin = lefts[document[element].id]!
+      let isSibling =
+        origin == insertion.left && inserters(element).contains { removers(left).contains($0) }
+      let isBehind = origin.map { id in run.contains { document[$0].id == id } } ?? false
+      let isStepped = !isThere(element) || !inserters(element).contains { !isKnown[$0][change] }
+      if isSibling || isBehind {
+        run.insert(element)
+        if !isStepped { siblings.append(element) }
+      } else if !isStepped {
+        break
+      }
+    }
+    return siblings
+  }
+
   /// Those of a set of changes that are withdrawn. All that name a change come behind it.
   private func withdrawn(of members: Members) -> Set<Int> {
     let isMember =
@@ -435,8 +650,17 @@ extension TextOracle {
       case .withdrawnElementsInsideOfCopies:
         isLeft(copy.ids.dropLast(), insertions.filter { all.isMember[$0.change] })
       case .insideOfCopiesByPlace: self.isWritten(in: copy, members.elements)
-      default: isLeft(copy.ids.dropLast(), rest)
+      default: isLeft(copy.ids.dropLast(copy.divider + 1), rest) || goesOn(copy)
       }
+    }
+    func isOfWord(_ byte: UInt8) -> Bool {
+      byte >= 0x80 || Character(Unicode.Scalar(byte)).isLetter
+        || Character(Unicode.Scalar(byte)).isNumber
+    }
+    func goesOn(_ copy: Insertion) -> Bool {
+      let last = copy.ids.count - copy.divider - 1
+      return mistake != .copiesOfBeginningsOfWords && isOfWord(copy.bytes[last])
+        && rest.contains { $0.left == copy.ids[last] && isOfWord($0.bytes[0]) }
     }
     func isFollowed(_ copy: Insertion) -> Bool {
       mistake == .withoutWhatWasTypedBehind ? isWritten(in: copy) : isLeft(copy.ids, rest)

@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Example.all + Example.copies + Example.withdrawals)
+  @Test(arguments: Example.all + Example.copies + Example.lineEnds + Example.withdrawals)
   func `gives the text of the examples`(example: Example) {
     let history = SharedNote(example)
     let oracle = TextOracle(of: history.changes, in: history.note)
@@ -71,7 +71,8 @@ import Testing
     mistake: TextOracle.Mistake
   ) {
     let isFound =
-      (Example.all + Example.copies).contains { isNoticed(mistake, in: SharedNote($0)) }
+      (Example.all + Example.copies + Example.lineEnds)
+      .contains { isNoticed(mistake, in: SharedNote($0)) }
       || (UInt64(1)...200).contains { isNoticed(mistake, in: SharedNote(seed: $0)) }
       || (UInt64(1)...400).contains { isNoticed(mistake, in: SharedNote(seedOfCopies: $0)) }
     #expect(isFound)
@@ -158,7 +159,7 @@ import Testing
       return history.versions.contains { one.text(of: $0) != other.text(of: $0) }
     }
     let examples =
-      Example.all + Example.copies + Example.wordsBesideCopies
+      Example.all + Example.copies + Example.lineEnds + Example.wordsBesideCopies
       + (percent > 0 ? Example.withdrawals : [])
     let isNoticed =
       examples.contains { isNoticed(in: ModelNote($0)) }
@@ -167,7 +168,7 @@ import Testing
     #expect(isNoticed)
   }
 
-  @Test(arguments: Example.all + Example.copies + Example.withdrawals)
+  @Test(arguments: Example.all + Example.copies + Example.lineEnds + Example.withdrawals)
   func `give the text of the examples`(example: Example) {
     let text = ModelNote(example).result
     #expect(text == example.result)
@@ -239,7 +240,7 @@ extension Example {
   static let copies = [
     Example(
       testDescription: "the same in the place of two brackets", people: [1, 2], text: "()",
-      steps: [.write(0, "x)"), .write(1, "(x")], result: "xx"),
+      steps: [.write(0, "x)"), .write(1, "(x")], result: "x x"),
     Example(
       testDescription: "the same in the place of two brackets, and of both", people: [1, 2, 4],
       text: "()", steps: [.write(2, "x"), .write(0, "x)"), .write(1, "(x")], result: "x"),
@@ -253,7 +254,7 @@ extension Example {
       steps: [
         .write(0, "the"), .write(1, "the"), .write(2, "the"), .write(0, "thqe"),
         .write(1, "thwe"), .write(2, "te"),
-      ], result: "thwethqe"),
+      ], result: "thwe thqe"),
     Example(
       testDescription: "a blank is spared in a copy that is newer", people: [1, 2, 4, 5],
       text: "00",
@@ -281,8 +282,61 @@ extension Example {
         .write(2, "-\n1\n-\n2\n"), .write(0, "-\n1\n-\n!\n2\n"),
       ], result: "-\n1\nz\n-\n!\n2\ny\n"),
     Example(
+      testDescription: "words that begin alike, letter by letter", people: [1, 2], text: "o\n",
+      steps: [.write(0, "t\n"), .write(1, "t\n"), .write(0, "th\n"), .write(1, "to\n")],
+      result: "to\nth\n"),
+    Example(
       testDescription: "a tally", people: [1, 2], text: "||",
       steps: [.write(0, "|||"), .write(1, "|||")], result: "||||"),
+  ]
+
+  /// Histories in which line ends are made others.
+  static let lineEnds = [
+    Example(
+      testDescription: "line ends, of which one is deleted with its line", people: [1, 2],
+      text: "a\nb\nc\n",
+      steps: [.write(0, "a\r\nb\r\nc\r\n"), .write(1, "a\nc\n")], result: "a\r\nc\r\n"),
+    Example(
+      testDescription: "line ends, of which one is a blank", people: [1, 2], text: "a\nb\nc\n",
+      steps: [.write(0, "a\r\nb\r\nc\r\n"), .write(1, "a b\nc\n")], result: "a b\r\nc\r\n"),
+    Example(
+      testDescription: "line ends of three kinds", people: [1, 2, 4], text: "a\nb\nc\n",
+      steps: [.write(0, "a\r\nb\r\nc\r\n"), .write(1, "a\rb\rc\r"), .write(2, "x\na\nb\nc\n")],
+      result: "x\na\rb\rc\r"),
+    Example(
+      testDescription: "line ends twice, once with a word", people: [1, 2], text: "a\nbb\n",
+      steps: [.write(0, "a\r\nbb\r\n"), .write(1, "a\r\n2\r\n")], result: "a\r\n2\r\n"),
+    Example(
+      testDescription: "line ends by one byte of two, each by another", people: [1, 2],
+      text: "a\r\nb\r\n", steps: [.write(0, "a\nb\n"), .write(1, "a\rb\r")],
+      result: "a\rb\r"),
+    Example(
+      testDescription: "line ends by another byte, and a line is deleted", people: [1, 2],
+      text: "a\nb\nc\n", steps: [.write(0, "a\rb\rc\r"), .write(1, "a\nc\n")],
+      result: "a\rc\r"),
+    Example(
+      testDescription: "line ends, and a word is written at the end of a line",
+      people: [2, 1], text: "a\nb\n", steps: [.write(0, "a\r\nb\r\n"), .write(1, "a x\nb\n")],
+      result: "a x\nb\r\n"),
+    Example(
+      testDescription: "line ends by single ones, of two kinds", people: [1, 2],
+      text: "a\rb\r", steps: [.write(0, "a\nb\n"), .write(1, "a\r\nb\r\n")],
+      result: "a\r\nb\r\n"),
+    Example(
+      testDescription: "line ends, of which two are deleted with their lines", people: [1, 2],
+      text: "a\nb\nc\nd\n",
+      steps: [.write(0, "a\rb\rc\rd\r"), .write(1, "a\nx d\n")], result: "a\rx d\r"),
+    Example(
+      testDescription: "line ends there and back", people: [1, 2], text: "a\nb\n",
+      steps: [
+        .write(0, "a\r\nb\r\n"), .write(1, "a\r\nb!\r\n"), .pull(0, 1), .write(0, "a\nb!\n"),
+      ], result: "a\nb!\n"),
+    Example(
+      testDescription: "line ends, of which one is written into", people: [1, 2], text: "a\nb\n",
+      steps: [
+        .write(0, "a\r\nb\r\n"), .write(1, "a\nb\nc\n"), .pull(0, 1),
+        .write(0, "a\rx\nb\r\nc\n"),
+      ], result: "a\rx\nb\r\nc\n"),
   ]
 
   /// The same is done twice, and somebody goes on beside one of both.
@@ -300,7 +354,7 @@ extension Example {
     Example(
       testDescription: "behind both", people: [1, 2], text: "teh",
       steps: [.write(0, "the"), .write(1, "the"), .write(0, "the?"), .write(1, "the!")],
-      result: "the!?"),
+      result: "the! ?"),
     Example(
       testDescription: "before the older", people: [1, 2], text: "b\na\n",
       steps: [.write(0, "a\nb\n"), .write(1, "a\nb\n"), .write(0, "a\nc\nb\n")],
@@ -316,7 +370,7 @@ extension Example {
     Example(
       testDescription: "in the older, and behind the newer", people: [1, 2], text: "teh",
       steps: [.write(0, "the"), .write(1, "the"), .write(0, "thqe"), .write(1, "the!")],
-      result: "the!thqe"),
+      result: "the! thqe"),
     Example(
       testDescription: "a box is emptied again by both, by one with a word more",
       people: [1, 2], text: "- [ ] a\n",

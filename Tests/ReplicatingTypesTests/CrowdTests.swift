@@ -71,7 +71,7 @@ private final class Writer {
       }
       let count = writer.array.count
       let last = writer.log.last { $0.stamp.change.replica == writer.author.replica.id }
-      if random.chance(30), let last, case .insert(let elements, _, _) = last.operation,
+      if random.chance(30), let last, case .insert(let elements, _, _, _) = last.operation,
         let place = writer.array.elements.firstIndex(of: elements.last!)
       {
         writer.make(Edit(range: place + 1..<place + 1, replacement: [random.below(1_000_000)]))
@@ -159,7 +159,7 @@ extension SplitMix64 {
     _ made: MadeOperation, _ array: ReplicatingArray<Int>
   ) -> ReplicatingArray<Int>.Operation? {
     let authors = array.authors.filter { $0.count > 0 }
-    guard case .insert(let elements, let after, let before) = made.operation, !authors.isEmpty
+    guard case .insert(let elements, let after, let before, _) = made.operation, !authors.isEmpty
     else { return nil }
     func element(_ original: ElementID?) -> ElementID? {
       if chance(40) { return original }

@@ -40,7 +40,7 @@ private struct CountedPasts: Causality {
       var stamp = reader.stamp(after: text.lamport, ticks: 100)
       for operation in operations {
         text.apply(operation, stamp)
-        if case .insert(let bytes, _, _) = operation { stamp.lamport += UInt64(bytes.count) }
+        if case .insert(let bytes, _, _, _) = operation { stamp.lamport += UInt64(bytes.count) }
         if case .remove(let range) = operation { hidden = hidden.union([range]) }
       }
       var (pasts, unaware) = (

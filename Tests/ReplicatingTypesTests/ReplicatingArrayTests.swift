@@ -13,7 +13,7 @@ private struct SequenceChange {
   func refers(to id: ElementID) -> Bool {
     operations.contains { operation in
       switch operation {
-      case .insert(_, let left, let right): left == id || right == id
+      case .insert(_, let left, let right, _): left == id || right == id
       case .remove(let range):
         range.author == id.author && (range.offset..<range.end).contains(id.offset)
       }

@@ -126,7 +126,7 @@ private struct TextHistory {
   private mutating func make(_ operations: [ReplicatingText.Operation], _ writer: Writer) throws {
     guard !operations.isEmpty else { return }
     var ticks: UInt64 = 0
-    for case .insert(let bytes, _, _) in operations { ticks += UInt64(bytes.count) }
+    for case .insert(let bytes, _, _, _) in operations { ticks += UInt64(bytes.count) }
     var stamp = writer.author.replica.stamp(after: writer.text.lamport, ticks: ticks)
     log.append((stamp, operations))
     for operation in operations {
@@ -139,7 +139,7 @@ private struct TextHistory {
         Issue.record("an honest change is refused, \(error.reason), seed \(seed)")
       }
       writer.note(writer.text.apply(operation, stamp))
-      if case .insert(let bytes, _, _) = operation { stamp.lamport += UInt64(bytes.count) }
+      if case .insert(let bytes, _, _, _) = operation { stamp.lamport += UInt64(bytes.count) }
     }
   }
 
@@ -164,7 +164,7 @@ private struct TextHistory {
           Issue.record("an honest change is refused, \(error.reason), seed \(seed), step \(step)")
         }
         writer.note(writer.text.apply(operation, stamp))
-        if case .insert(let bytes, _, _) = operation { stamp.lamport += UInt64(bytes.count) }
+        if case .insert(let bytes, _, _, _) = operation { stamp.lamport += UInt64(bytes.count) }
       }
     }
   }
@@ -227,7 +227,7 @@ private struct TextHistory {
             }
           } catch { Issue.record("an honest change is refused, \(error.reason), seed \(seed)") }
           array.apply(operation, Stamp(change: stamp.change, lamport: stamp.lamport + ticks))
-          if case .insert(let elements, _, _) = operation { ticks += UInt64(elements.count) }
+          if case .insert(let elements, _, _, _) = operation { ticks += UInt64(elements.count) }
         }
         array.checkInvariants()
       }

@@ -11,7 +11,8 @@ import Testing
     for seed in seeds(100) {
       var generator = SplitMix64(seed: seed)
       let utf8 = (0..<generator.below(200)).flatMap { _ in
-        Array(generator.pick(["a", "b", "ab", "é", "e\u{301}", "\u{301}", " ", "\n", "\r\n"]).utf8)
+        Array(
+          generator.pick(["a", "b", "ab", "é", "e\u{301}", "b\u{301}", " ", "\n", "\r\n"]).utf8)
       }
       for cut in [Pieces.Cut.lines, .words, .characters] {
         let start = generator.below(3)

@@ -29,14 +29,14 @@ private let kinds = [
     edits: ["pear\n→", "plum\n→", "→pear\nplum\n"], isCompared: false),
   Kind(
     name: "CRLF to LF", old: "a b\r\nc\r\n\r\na b\r\n", new: "a b\nc\n\na b\n",
-    edits: ["\r→", "\r→", "\r→", "\r→"]),
+    edits: ["\r→", "\r→", "\r→", "\r→"], isCompared: false),
   Kind(
     name: "LF to CRLF", old: "a b\nc\n\na b\n", new: "a b\r\nc\r\n\r\na b\r\n",
-    edits: ["→\r", "→\r", "→\r", "→\r"]),
+    edits: ["→\r", "→\r", "→\r", "→\r"], isCompared: false),
   Kind(
     name: "lines broken anew", old: "a b c a b\nd a b c\na b\n", new: "a b c\na b d\na b c a\nb\n",
     edits: [" →\n", "\n→ ", " →\n", "\n→ ", " →\n"]),
-  Kind(name: "a tick", old: "- [ ] milk\n", new: "- [x] milk\n", edits: [" →x"]),
+  Kind(name: "a tick", old: "- [ ] milk\n", new: "- [x] milk\n", edits: ["[ ]→[x]"]),
   Kind(name: "a number", old: "price 10", new: "price 20", edits: ["10→20"]),
   Kind(name: "Japanese", old: "我昨天去北京", new: "我昨天去上海了", edits: ["北京→上海了"]),
   Kind(name: "a pictograph", old: "a 😀 b", new: "a 😁 b", edits: ["😀→😁"]),
@@ -50,7 +50,7 @@ private let kinds = [
   Kind(
     name: "all replaced", old: "my old text, here\nit was",
     new: "something else that\nnobody wrote",
-    edits: ["my old text, here\nit→something else that\nnobody", "was→wrote"]),
+    edits: ["my old text, here→something else that", "it was→nobody wrote"]),
 ]
 
 /// The steps of the standard library's `difference(from:)` for one difference.
@@ -79,16 +79,18 @@ private func told(_ old: String, _ new: String) -> [String] {
     #expect((steps(kind.old, kind.new) > 0) == kind.isCompared)
   }
 
-  @Test func `is reached by eleven of fifteen kinds of edit, the others need none`() {
+  @Test func `is reached by nine of fifteen kinds of edit, the others need none`() {
     #expect(kinds.count == 15)
-    #expect(kinds.count { steps($0.old, $0.new) > 0 } == 11)
+    #expect(kinds.count { steps($0.old, $0.new) > 0 } == 9)
   }
 
   @Test(arguments: [
     ("price 10", "price 100", ["10→100"]), ("price 100", "price 10", ["100→10"]),
-    ("1 and 2", "11 and 22", ["1→11", "2→22"]), ("9 of 12", "9 of 112", ["12→112"]),
-    ("1.5", "1.75", ["5→75"]), ("10 a", "10 1 a", ["→1 "]), ("10", "", ["10→"]),
-    ("v10", "v100", ["→0"]), ("10th", "100th", ["→0"]), ("a1", "a12", ["→2"]), ("1a", "1", ["a→"]),
+    ("1 and 2", "11 and 22", ["1 and 2→11 and 22"]),
+    ("1 or 2 and", "11 or 22 and", ["1→11", "2→22"]), ("9 of 12", "9 of 112", ["12→112"]),
+    ("1.5", "1.75", ["1.5→1.75"]), ("10 a", "10 1 a", ["→1 "]), ("10", "", ["10→"]),
+    ("v10", "v100", ["v10→v100"]), ("10th", "100th", ["→0"]), ("a1", "a12", ["→2"]),
+    ("1ab", "1a", ["b→"]),
   ])
   func `replaces a number whole, but not the digits of a word`(
     old: String, new: String, edits: [String]
@@ -97,7 +99,7 @@ private func told(_ old: String, _ new: String) -> [String] {
   }
 
   /// Line ends of every kind, on lines that occur once and often and on blank ones.
-  @Test func `gives one edit of a carriage return for each line end that changes`() {
+  @Test func `gives one edit for each line end that changes`() {
     for seed in seeds(200) {
       var generator = SplitMix64(seed: seed)
       let lines = (0..<generator.below(200)).map { number in

@@ -52,15 +52,24 @@ extension [UInt8] {
   }
 }
 
+extension [Edit<UInt8>] {
+  /// The same edits without what divides them from others.
+  var undivided: [Edit<UInt8>] { map { Edit(range: $0.range, replacement: $0.replacement) } }
+}
+
 /// What is wrong with the difference of two texts: nothing, unless it doesn't lead to the new text by edits between scalars
-/// that are sorted and apart.
+/// that are sorted and apart, but for line ends that become others.
 func defect(ofDifferenceFrom old: [UInt8], to new: [UInt8]) -> String? {
   let edits = textDifference(from: old, to: new)
   var result: [UInt8] = []
   var next = 0
   for (index, edit) in edits.enumerated() {
     if edit.range.lowerBound < next { return "edits are not sorted" }
-    if index > 0, edit.range.lowerBound == next { return "edits touch each other" }
+    if index > 0, edit.range.lowerBound == next,
+      !edit.isConversion(in: old), !edits[index - 1].isConversion(in: old)
+    {
+      return "edits touch each other"
+    }
     if edit.range.isEmpty && edit.replacement.isEmpty { return "an edit does nothing" }
     if edit.range.upperBound > old.count { return "an edit ends behind the text" }
     for bound in [edit.range.lowerBound, edit.range.upperBound]
@@ -107,10 +116,11 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     ("teh cat", "the cat", ["teh→the"]), ("quick fox", "slow fox", ["quick→slow"]),
     ("the quick fox", "the rapid fox", ["quick→rapid"]), ("helo", "hello", ["→l"]),
     ("hello", "helo", ["l→"]), ("note", "notes", ["→s"]), ("a b", "a c b", ["→c "]),
-    ("one two three", "one three", ["two →"]), ("don't go", "do go", ["n't→"]),
-    ("Höhe", "Hohe", ["Höhe→Hohe"]), ("teh teh", "the the", ["teh→the", "teh→the"]),
+    ("one two three", "one three", ["two →"]), ("don't go", "do go", ["don't→do"]),
+    ("notes go", "note go", ["s→"]),
+    ("Höhe", "Hohe", ["Höhe→Hohe"]), ("teh teh", "the the", ["teh teh→the the"]),
     ("a-b", "a+b", ["-→+"]), ("(a)", "[a]", ["(→[", ")→]"]),
-    ("bdf", "abcdefg", ["→a", "→c", "→e", "→g"]), ("abcdefg", "bdf", ["a→", "c→", "e→", "g→"]),
+    ("bdf", "abcdefg", ["bdf→abcdefg"]), ("abcdefg", "bdf", ["abcdefg→bdf"]),
     ("我昨天去北京", "我昨天去上海了", ["北京→上海了"]), ("东京很大。", "东京太大。", ["很→太"]),
   ])
   func `a word that loses and gains letters is replaced whole, and no more than that`(
@@ -122,104 +132,6 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     #expect(
       told.map { $0.utf8.sorted() } == edits.map { $0.utf8.sorted() },
       "\(told) instead of \(edits)")
-  }
-
-  /// Words that are not parts of each other, so that it is known which letters go and which come.
-  private func words(_ generator: inout SplitMix64) -> [String] {
-    (0..<generator.below(40) + 2).map { number in
-      let tail = generator.pick(["don't", "Höhe", "e\u{301}tude", "Привет", "x", "λόγος"])
-      return "\(number * 7 + 100)\(tail)"
-    }
-  }
-
-  @Test(arguments: [" ", "\n", ", ", "-"])
-  func `letters put into words, or taken out of them, leave the other letters alone`(
-    separator: String
-  ) {
-    for seed in seeds(60) {
-      var generator = SplitMix64(seed: seed)
-      let short = words(&generator)
-      var long = short
-      for index in long.indices where generator.chance(20) {
-        var characters = Array(long[index])
-        characters.insert("ß", at: generator.below(characters.count + 1))
-        long[index] = String(characters)
-      }
-      let (old, new) = (short.joined(separator: separator), long.joined(separator: separator))
-      let added = new.utf8.count - old.utf8.count
-      let insertions = difference(old, new)
-      #expect(insertions.allSatisfy { $0.range.isEmpty }, at(seed))
-      #expect(insertions.reduce(0) { $0 + $1.replacement.count } == added, at(seed))
-      let deletions = difference(new, old)
-      #expect(deletions.allSatisfy { $0.replacement.isEmpty }, at(seed))
-      #expect(deletions.reduce(0) { $0 + $1.range.count } == added, at(seed))
-    }
-  }
-
-  @Test func `a letter put into each of many words in a row leaves the other letters alone`() {
-    let old = (100..<130).map { "\($0)word" }
-    let new = old.enumerated().map { $0.offset % 2 == 0 ? $0.element + "s" : "ß" + $0.element }
-    for separator in [" ", "\n", ", "] {
-      let edits = difference(
-        old.joined(separator: separator), new.joined(separator: separator))
-      #expect(edits.allSatisfy { $0.range.isEmpty })
-      #expect(edits.reduce(0) { $0 + $1.replacement.count } == 15 * 1 + 15 * 2)
-    }
-    // Words that also lose letters are replaced, with those between them.
-    let other = new.map { $0.replacing("word", with: "wort") }
-    let edits = difference(old.joined(separator: " "), other.joined(separator: " "))
-    #expect(edits.count == 1)
-  }
-
-  /// Of every word of the old text, whatever the difference is: whether it loses and gains letters and isn't replaced whole.
-  @Test func `no word that loses and gains letters keeps some of them`() {
-    for seed in seeds(400) {
-      var generator = SplitMix64(seed: seed)
-      let old = generator.text(60)
-      let new = generator.chance(80) ? generator.changed(old) : generator.text(60)
-      let utf8 = Array(old.utf8)
-      let edits = difference(old, new)
-      func hasLetter(_ bytes: ArraySlice<UInt8>) -> Bool {
-        String(decoding: bytes, as: UTF8.self).unicodeScalars.contains {
-          WordSnapping.isWord(Array(String($0).utf8)[...])
-        }
-      }
-      /// Whether a place lies between two letters.
-      func isInsideWord(_ place: Int) -> Bool {
-        let before = String(decoding: utf8[..<place], as: UTF8.self).unicodeScalars.last
-        let after = String(decoding: utf8[place...], as: UTF8.self).unicodeScalars.first
-        guard let before, let after else { return false }
-        return WordSnapping.isWord(Array("\(before)\(after)".utf8)[...])
-      }
-      func isLetter(_ scalar: Unicode.Scalar?) -> Bool {
-        scalar.map { WordSnapping.isWord(Array("\($0)".utf8)[...]) } ?? false
-      }
-      func scalars(_ bytes: ArraySlice<UInt8>) -> String.UnicodeScalarView {
-        String(decoding: bytes, as: UTF8.self).unicodeScalars
-      }
-      /// Whether what stands between two edits is a part of a word, before or afterwards, that both are made to.
-      func isPart(_ edit: Edit<UInt8>, _ next: Edit<UInt8>) -> Bool {
-        (isLetter(scalars(utf8[..<edit.range.upperBound]).last)
-          || isLetter(scalars(edit.replacement[...]).last))
-          && (isLetter(scalars(utf8[next.range.lowerBound...]).first)
-            || isLetter(scalars(next.replacement[...]).first))
-      }
-      var word: (loses: Bool, gains: Bool, edits: Int) = (false, false, 0)
-      for (index, edit) in edits.enumerated() {
-        let isSameWord =
-          index > 0
-          && WordSnapping.isWord(utf8[edits[index - 1].range.upperBound..<edit.range.lowerBound])
-          && isPart(edits[index - 1], edit)
-        if !isSameWord { word = (false, false, 0) }
-        word.loses = word.loses || hasLetter(utf8[edit.range])
-        word.gains = word.gains || hasLetter(edit.replacement[...])
-        word.edits += 1
-        guard word.loses && word.gains else { continue }
-        #expect(word.edits == 1, at(seed))
-        #expect(!isInsideWord(edit.range.lowerBound), at(seed))
-        #expect(!isInsideWord(edit.range.upperBound), at(seed))
-      }
-    }
   }
 
   @Test func `a word between two that come and go stays as it is`() {
@@ -303,21 +215,24 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
           Array(generator.pick(["a", "a", "b", " ", "\n", "1", "2", "é", "👍", "'", "\r"]).utf8)
         }
       }
-      let (before, head, tail, behind) = (text(6), text(20), text(20), text(6))
+      let (head, tail) = (text(20), text(20))
+      // Whole lines: of a part of a line the words that it begins and ends in are replaced whole.
+      let (before, behind) = (text(6) + [0x0A], [0x20] + text(6))
       let (old, new) = (head + text(3) + tail, head + text(3) + tail)
       let range = before.count..<before.count + old.count
       let all = before + old + behind
-      let expected = textDifference(from: old, to: new).map {
+      let expected = textDifference(from: old, to: new).undivided.map {
         Edit(
           range: before.count + $0.range.lowerBound..<before.count + $0.range.upperBound,
           replacement: $0.replacement)
       }
       let edit = Edit(replacing: range, of: all, with: new, lookingAt: range)
-      #expect(edit == nil || [edit!] == expected, at(seed))
+      #expect(edit == nil || [edit!].undivided == expected, at(seed))
       if edit != nil { alone += 1 }
       if old.isEmpty || new.isEmpty { continue }
       #expect(
-        differences(within: [Edit(range: range, replacement: new)], of: all) == expected, at(seed))
+        differences(within: [Edit(range: range, replacement: new)], of: all).undivided == expected,
+        at(seed))
     }
     #expect(alone > 800)
   }
@@ -343,9 +258,10 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
     }
   }
 
-  @Test func `a word that occurs once is never typed again`() {
+  @Test
+  func `a word that occurs once is never typed again, but in a line most of whose words are new`() {
     // As many spaces as possible, or letters, would be another matter.
-    #expect(difference("w1 w2 ", "w3 w4 w5 w1 ").map(\.range) == [0..<0, 3..<6])
+    #expect(difference("w1 w2 w6 ", "w3 w4 w1 w6 ").map(\.range) == [0..<0, 3..<6])
     for seed in seeds(200) {
       var generator = SplitMix64(seed: seed)
       var words = (0..<generator.below(20) + 1).map { "w\($0)x" }
@@ -361,7 +277,16 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
       let new = text(words, &generator)
       for edit in difference(old, new) {
         let typed = String(decoding: edit.replacement, as: UTF8.self)
-        #expect(!typed.contains("x"), "seed \(seed): \([typed, old, new])")
+        for word in typed.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
+        where word.contains("x") {
+          let line = new.split(separator: "\n").map { $0.split { " ,".contains($0) } }
+            .first { $0.contains(word) }!
+          // Or it is all that is left: then it may be the beginning of what is typed over a selection.
+          let isAlone = line.count == 1
+          #expect(
+            line.count { $0.contains("n") } * 2 > line.count || isAlone,
+            "seed \(seed): \([typed, old, new])")
+        }
       }
     }
   }

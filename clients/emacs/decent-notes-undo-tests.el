@@ -99,14 +99,14 @@
 (decent-notes-tests-deftest two-changes-in-each-of-many-lines
     "A place between two changes of one line stays there, in however many lines others make them."
   (cl-flet ((lines (line) (mapconcat #'identity (make-list 250 line) "\n")))
-    (let ((text (lines "ab é cd")))
+    (let ((text (lines "ab é e f g cd")))
       (decent-notes-tests-with text
         (goto-char (point-min))
         (forward-line 100)
         (search-forward "é")
         ;; The first push has two ranges of each line, the second has lines.
         (let ((place (point-marker)))
-          (pcase-dolist (`(,line . ,column) '(("a1b é c2d" . 5) ("ab é c2d" . 4)))
+          (pcase-dolist (`(,line . ,column) '(("a1b é e f g c2d" . 5) ("ab é e f g c2d" . 4)))
             (decent-notes-tests-replace text (lines line))
             (setq text (lines line))
             (decent-notes-tests-until (equal (buffer-string) text))

@@ -11,14 +11,14 @@ internal import ReplicatingTypes
 // Integers are little-endian, identities and hashes are bytes in the order in which they are printed.
 //
 //      0   8  magic: 8A 44 4E 53 4E 50 0D 0A
-//      8   4  format version: 4. Earlier versions of the program, which could not read compressed blocks, have written 3 if it was in the
+//      8   4  format version: 5. Earlier versions of the program, which know no dividers of insertions, have written 4. Those before, which could not read compressed blocks, have written 3 if it was in the
 //             place of a snapshot with words of notes that were purged since; else 2 if deletions of a session in it spare separators, as in
 //             LogFormat.swift; else 1
 //     12   4  n: the number of bytes of coverage that follow, at most 2^28
 //     16   n  coverage
 //   16+n   4  CRC-32C of everything before
-//      …   …  packed changes, to the end of the file: Packed/PackedChanges.swift in Notes. From version 4 on in its format 2, in which each
-//             block is compressed if that makes it smaller; before in format 1
+//      …   …  packed changes, to the end of the file: Packed/PackedChanges.swift in Notes. From version 5 on in its format 3, with dividers; in version 4 in
+//             format 2, in which each block is compressed if that makes it smaller; before in format 1
 //
 //     coverage = redactions? count*piece     redactions only from version 3 on: one more than the snapshots have that it takes the place
 //                                            of because of words of notes that were purged, and no less than any other; or 0
@@ -65,7 +65,9 @@ struct SessionPiece: Equatable {
 enum SnapshotFormat {
   static let magic: [UInt8] = [0x8a, 0x44, 0x4e, 0x53, 0x4e, 0x50, 0x0d, 0x0a]
   /// The latest version.
-  static let version: UInt32 = 4
+  static let version: UInt32 = 5
+  /// The format of the packed changes in a snapshot of a version.
+  static func packedFormat(of version: UInt32) -> UInt8 { version > 4 ? 3 : version == 4 ? 2 : 1 }
   /// The number of bytes before the coverage.
   static let prefixSize = 16
   /// The most bytes that the coverage may have.
@@ -267,6 +269,9 @@ final class SnapshotFile {
     let first = try file.descriptor.bytes(start..<start + UInt64(PackedChanges.headLength))
     changes = try Self.decoded(path) { () throws(DecodingFailure) in
       try PackedChanges(head: first[...], directory: directory[...], at: range.lowerBound)
+    }
+    guard changes.format == SnapshotFormat.packedFormat(of: head.version) else {
+      throw Self.damaged(path, "packed changes of another format")
     }
     rank = SnapshotRank(head, changes, size: status.size, name)
   }

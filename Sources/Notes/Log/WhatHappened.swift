@@ -36,7 +36,7 @@ extension RawOperation.Tag {
     case .title: .title
     case .priority: .priority
     case .insertTag, .removeTag: .tags
-    case .insert, .remove, .withdraw: .text
+    case .insert, .dividedInsertion, .remove, .withdraw: .text
     case .delete: .trash
     case .restore: .restore
     case .purge: .purge

@@ -172,6 +172,7 @@ struct BlockDecoder {
   private struct Remarks {
     var author: Int?
     var before: NamedElement?
+    var divider = 0
   }
 
   /// Reads a step with its notes, and writes the changes that it is, or if it isn't alone in its change the operation.
@@ -185,7 +186,7 @@ struct BlockDecoder {
       guard code < StepCode.several else {
         guard byte & 1 == 0 else { throw start.failure("a code that is none") }
         if code == StepCode.other {
-          guard remarks.author == nil, remarks.before == nil else {
+          guard remarks.author == nil, remarks.before == nil, remarks.divider == 0 else {
             throw start.failure("remarks on what they don't concern")
           }
           try other(isAlone: isAlone)
@@ -203,7 +204,9 @@ struct BlockDecoder {
       if code < StepCode.inserted.upperBound {
         return try insertion(code, distance, remarks, isAlone: isAlone)
       }
-      guard remarks.before == nil else { throw start.failure("a removal before something") }
+      guard remarks.before == nil, remarks.divider == 0 else {
+        throw start.failure("a removal before something")
+      }
       return try removal(code, distance, remarks.author, isAlone: isAlone)
     }
   }
@@ -218,6 +221,7 @@ struct BlockDecoder {
       expected.move(to: NamedChange(author: author, number: number))
     case StepCode.author: remarks.author = try reader.count()
     case StepCode.before: remarks.before = try element()
+    case StepCode.divider: remarks.divider = try reader.count()
     case StepCode.width:
       let width = try reader.count()
       expected.text.width = width
@@ -247,6 +251,7 @@ struct BlockDecoder {
       throw reader.failure("an element beyond all texts")
     }
     operation.tag = .insert
+    operation.count = remarks.divider
     operation.note = expected.current
     operation.first = gap == 0 ? .none : NamedElement(author, gap - 1)
     operation.second = remarks.before ?? expected.text.element(behind: gap, of: author)
@@ -256,6 +261,7 @@ struct BlockDecoder {
     var inserted = 0
     var count = 1
     if code < StepCode.typed.upperBound {
+      guard remarks.divider == 0 else { throw reader.failure("a divider of what is typed") }
       count = code - StepCode.typed.lowerBound + 1
       if code == StepCode.typed.upperBound - 1 { count += try reader.count() }
       guard isAlone || count == 1 else { return count }
@@ -280,6 +286,9 @@ struct BlockDecoder {
     } else {
       inserted = code - StepCode.inserted.lowerBound
       if code == StepCode.inserted.upperBound - 1 { inserted += try reader.count() }
+      guard remarks.divider == 0 || remarks.divider < inserted else {
+        throw reader.failure("a divider of nothing")
+      }
       let text = try reader.raw(inserted)
       if isAlone { try begin() }
       try write(operation, text: text)
@@ -331,7 +340,8 @@ struct BlockDecoder {
 
   private mutating func other(isAlone: Bool) throws(DecodingFailure) {
     let start = reader
-    guard let tag = RawOperation.Tag(rawValue: try reader.byte()), tag != .insert, tag != .remove
+    guard let tag = RawOperation.Tag(rawValue: try reader.byte()),
+      tag != .insert, tag != .dividedInsertion, tag != .remove
     else { throw start.failure("an operation of an unknown kind") }
     if tag == .create { expected.move(to: NamedChange(author: 0, number: number)) }
     var operation = RawOperation(tag: tag)
@@ -339,7 +349,7 @@ struct BlockDecoder {
     var text: ArraySlice<UInt8> = []
     var observed: [NamedChange] = []
     switch tag {
-    case .create, .restore, .insert, .remove, .purge, .imported: break
+    case .create, .restore, .insert, .dividedInsertion, .remove, .purge, .imported: break
     case .original: text = try reader.raw(8)
     case .author, .request: text = try reader.counted()
     case .place:

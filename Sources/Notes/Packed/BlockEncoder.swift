@@ -81,7 +81,7 @@ struct BlockEncoder {
     switch operation.tag {
     case .insert:
       let text = bytes.text(of: operation)
-      if text.first?.scalarWidth == text.count {
+      if operation.count == 0, text.first?.scalarWidth == text.count {
         type(text, operation, number)
       } else {
         finishRun()
@@ -163,6 +163,10 @@ struct BlockEncoder {
     _ operation: RawOperation, _ text: ArraySlice<UInt8>, _ number: UInt64
   ) {
     expected.begin(operation, number, &steps)
+    if operation.count > 0 {
+      steps.code(StepCode.divider)
+      steps.varint(operation.count)
+    }
     let range = StepCode.inserted
     step(
       inserting: text.count, operation, range.lowerBound + min(text.count, range.count - 1))
@@ -231,7 +235,7 @@ struct BlockEncoder {
     steps.code(StepCode.other)
     steps.byte(operation.tag.rawValue)
     switch operation.tag {
-    case .create, .restore, .insert, .remove, .purge, .imported: break
+    case .create, .restore, .insert, .dividedInsertion, .remove, .purge, .imported: break
     case .original: steps.raw(bytes.text(of: operation))
     case .author, .request: steps.counted(bytes.text(of: operation))
     case .place:

@@ -1,7 +1,7 @@
 // Packed changes: what a compacted snapshot holds. This file owns the format; the codes of a block's operations are in
 // PackedSteps.swift, those of its times in PackedTimes.swift.
 //
-//     "DNPC" 02                  magic, format; 01 is read, too
+//     "DNPC" 03                  magic, format; 02, in which no insertion has a divider, and 01 are read, too
 //     notebook                   16 bytes
 //     block...                   one behind the other, in the order of the directory
 //     directory
@@ -81,6 +81,9 @@ public struct PackedChanges: Equatable, Sendable {
   }
 
   let directory: PackedDirectory
+
+  /// The number of its format.
+  public var format: UInt8 { directory.format }
 
   /// The number of bytes at the beginning of a file that `notebook(head:)` needs.
   public static var headLength: Int { PackedDirectory.headLength }

@@ -58,7 +58,7 @@ struct PackedRange: Equatable, Sendable {
 struct PackedDirectory: Equatable, Sendable {
   static let magic: [UInt8] = Array("DNPC".utf8)
   /// The format that is written.
-  static let format: UInt8 = 2
+  static let format: UInt8 = 3
   static let headLength = magic.count + 1 + 16
   /// The length of the directory, and its checksum.
   static let footerLength = 8 + 4

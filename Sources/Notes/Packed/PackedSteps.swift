@@ -16,6 +16,7 @@
 //     122         author: a varint, whose elements the step is among
 //     123         before: element; what an insertion comes before
 //     124         width: a varint
+//     126         divider: a varint, how many of the last bytes that are inserted at once divide them from another replacement
 //     125         another operation, of the current note: a byte, its tag as in Change.swift, and what follows the note there;
 //                 of a creation nothing; the note that it creates is current then. The marks of a change (1D, 1F, 20) are some,
 //                 too, of no note; the replicas that a redaction (1E) names are authors
@@ -50,6 +51,7 @@ enum StepCode {
   static let before = 123
   static let width = 124
   static let other = 125
+  static let divider = 126
 
   static let longestRemoval = removedForward.count
 }

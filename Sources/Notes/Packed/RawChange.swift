@@ -49,6 +49,8 @@ struct RawOperation: Equatable, Sendable {
     case author = 0x1f
     case imported = 0x20
     case request = 0x21
+    /// An insertion with a divider, as which it is known once it was read.
+    case dividedInsertion = 0x22
 
     /// True for a mark in front of the operations of a change: it is about no note.
     var isMark: Bool {
@@ -62,7 +64,8 @@ struct RawOperation: Equatable, Sendable {
   /// The elements between which a text is inserted or a note placed; `first` is also the first element removed.
   var first = NamedElement.none
   var second = NamedElement.none
-  /// The number of elements that are removed; the priority; how far a base goes back; the logical time of what was redacted.
+  /// The number of elements that are removed, or that divide an insertion from others; the priority; how far a base goes back; the logical time of
+  /// what was redacted.
   var count = 0
   /// The time of an assignment or of a creation, less that of the change.
   var time: Int64 = 0
@@ -234,10 +237,16 @@ struct RawChangeReader {
     case .removeTag:
       operation.text = try text(&reader)
       operation.observed = try changes(&reader, &observed)
-    case .insert:
+    case .insert, .dividedInsertion:
       operation.first = try element(&reader)
       operation.second = try element(&reader)
       operation.text = try text(&reader)
+      if tag == .insert { break }
+      operation.tag = .insert
+      operation.count = try reader.count()
+      guard (1..<max(1, operation.text.count)).contains(operation.count) else {
+        throw start.failure("a divider of nothing")
+      }
     case .remove:
       let author = try mention(try reader.varint(), &reader)
       operation.first = NamedElement(author, try reader.count())
@@ -322,7 +331,8 @@ struct RawChangeWriter {
   mutating func write(
     _ operation: RawOperation, text: ArraySlice<UInt8>, observed: [NamedChange]
   ) throws(UnknownName) {
-    writer.byte(operation.tag.rawValue)
+    let isDivided = operation.tag == .insert && operation.count > 0
+    writer.byte(isDivided ? RawOperation.Tag.dividedInsertion.rawValue : operation.tag.rawValue)
     if operation.tag == .create { return }
     if !operation.tag.isMark {
       try check(operation.note.author)
@@ -332,10 +342,11 @@ struct RawChangeWriter {
     case .create, .restore, .purge, .imported: break
     case .original: writer.raw(text)
     case .author, .request: writer.counted(text)
-    case .place, .insert:
+    case .place, .insert, .dividedInsertion:
       try element(operation.first)
       try element(operation.second)
-      if operation.tag == .insert { writer.counted(text) }
+      if operation.tag != .place { writer.counted(text) }
+      if isDivided { writer.varint(operation.count) }
     case .title, .property:
       writer.signed(operation.time)
       writer.counted(text)

@@ -156,27 +156,52 @@ public struct Edit<Element: Equatable & Sendable>: Equatable, Sendable {
   public var range: Range<Int>
   /// The elements that stand there afterwards.
   public var replacement: [Element]
+  /// What divides `replacement` from another replacement of the same elements that is made without knowledge of this one; only then it is
+  /// shown, behind `replacement`. Empty for a pure insertion or deletion. Of what makes a line end one of another kind: the same as
+  /// `replacement` (`convertsLineEnd`).
+  public var divider: [Element]
 
   /// An edit that puts `replacement` in the place of `range`.
-  public init(range: Range<Int>, replacement: [Element]) {
+  public init(range: Range<Int>, replacement: [Element], divider: [Element] = []) {
     self.range = range
     self.replacement = replacement
+    self.divider = divider
   }
 }
 
 extension Edit: Hashable where Element: Hashable {}
 
+extension Edit {
+  /// True if a line end is made one of another kind: what the edit inserts ends with a line end, and `divider` is the same (LineEnds.swift).
+  public var convertsLineEnd: Bool {
+    guard !divider.isEmpty, divider.count < 3,
+      replacement.suffix(divider.count).elementsEqual(divider), let bytes = divider as? [UInt8]
+    else { return false }
+    return Self.isLineEnd(bytes)
+  }
+
+  /// True for a carriage return, a line feed, or both.
+  static func isLineEnd(_ bytes: some Collection<UInt8>) -> Bool {
+    bytes.elementsEqual([0x0A]) || bytes.elementsEqual([0x0D]) || bytes.elementsEqual([0x0D, 0x0A])
+  }
+}
+
 extension Array {
   /// The same edits, which are sorted, those that touch each other made one. Two insertions at one place would otherwise
   /// be two siblings there, of which the newer stands first.
+  ///
+  /// What makes a line end one of another kind stays an edit by itself.
   public func joiningNeighbours<Content>() -> [Edit<Content>] where Element == Edit<Content> {
     if count < 2 { return self }
     var result: [Edit<Content>] = []
     for edit in self {
-      if let last = result.last, last.range.upperBound == edit.range.lowerBound {
+      if let last = result.last, last.range.upperBound == edit.range.lowerBound,
+        !last.convertsLineEnd, !edit.convertsLineEnd
+      {
         result[result.count - 1] = Edit(
           range: last.range.lowerBound..<edit.range.upperBound,
-          replacement: last.replacement + edit.replacement)
+          replacement: last.replacement + edit.replacement,
+          divider: edit.divider.isEmpty ? last.divider : edit.divider)
       } else {
         result.append(edit)
       }

@@ -1,7 +1,7 @@
 // The contribution of each change to a sequence.
 
 extension ReplicatingArray {
-  /// The numbers of elements that a change inserted and removed.
+  /// The numbers of elements that a change inserted and removed. Those that it inserted and removed count as neither.
   public struct Contribution: Equatable, Sendable {
     /// The number of the change among its author's.
     public var number: UInt64
@@ -16,12 +16,28 @@ extension ReplicatingArray {
 
   /// The changes that inserted or removed something, of each author in their order. O(changes).
   public var contributions: [(author: ReplicaID, changes: [Contribution])] {
-    settled.authors.map { ($0.id, $0.contributions) }
+    settled.authors.enumerated().map { index, author in
+      (author.id, author.contributions(of: AuthorIndex(index)))
+    }
+  }
+
+  /// The number of elements that some changes inserted and removed, each change by itself.
+  func passing(in changes: ChangeRanges) -> Int {
+    changes.runs.reduce(0) { count, run in
+      guard let index = index(known: run.replica) else { return count }
+      let author = authors[Int(index)]
+      let first = author.removals.firstIndex(after: run.numbers.lowerBound - 1)
+      return author.removals[first...].prefix { UInt64($0.number) <= run.numbers.upperBound }
+        .filter { $0.isPassing(of: author, index) }
+        .reduce(count) { $0 + Int($1.range(upTo: UInt64($1.number)).count) }
+    }
   }
 }
 
 extension Author {
-  fileprivate var contributions: [ReplicatingArray<Element>.Contribution] {
+  fileprivate func contributions(
+    of index: AuthorIndex
+  ) -> [ReplicatingArray<Element>.Contribution] {
     var changes: [ReplicatingArray<Element>.Contribution] = []
     var removal = 0
     func insert(_ number: UInt64, _ count: Int) {
@@ -41,7 +57,11 @@ extension Author {
           guard next < number else { return }
           let count = isAtOnce ? run.count : 1
           if changes.last?.number != next { changes.append(.init(number: next)) }
-          changes[changes.count - 1].removed += Int(count)
+          if taken == 0, run.isPassing(of: self, index) {
+            changes[changes.count - 1].inserted -= Int(count)
+          } else {
+            changes[changes.count - 1].removed += Int(count)
+          }
           taken += count
         }
         removal += 1
@@ -58,5 +78,12 @@ extension Author {
     }
     takeRemovals(before: .max)
     return changes
+  }
+}
+
+extension RemovalRun {
+  /// True if its first change inserted what it removes: a divider of its author, as a rule.
+  fileprivate func isPassing<Element>(of author: Author<Element>, _ index: AuthorIndex) -> Bool {
+    target == index && author.number(of: range(upTo: UInt64(number)).offset) == UInt64(number)
   }
 }

@@ -11,6 +11,10 @@
 //   1. A removed element belongs to the left if all that count are u or belong to the left, and to the right if all are v or belong to the right.
 //   2. The insertion stands directly behind the last element that belongs to the left; behind u if there is none.
 //
+// A divider (Dividers.swift) is not replaced by the change that brought it. Where the last of what its author wrote in front of it was removed by its author,
+// who writes again there, as far as that is known, the insertion stands directly in front of it, of the last one if there are several: who
+// deletes what was typed, and types again, writes where that was.
+//
 // Both origins stand side by side, as those of any insertion. The rules of merging ask for no more than that, and that what goes on from a copy was put
 // there by its author (EqualReplacements.swift): so it stands behind no removed element that is one of a copy.
 
@@ -27,6 +31,11 @@ struct Gap {
   static var mostPieces: Int { 64 }
   /// True if that many are.
   var isFull: Bool { removed.count == Self.mostPieces }
+
+  /// The origins of what stands directly in front of what is behind the gap, or directly behind what is before it.
+  func origins(isInFront: Bool) -> (left: LocalID, right: LocalID) {
+    isInFront ? (removed.last?.last ?? left, right) : (left, removed.first?.first ?? right)
+  }
 }
 
 extension ReplicatingArray {
@@ -38,6 +47,8 @@ extension ReplicatingArray {
     let lamport: UInt64
     /// The changes by which they were removed, as far as these matter.
     var removers: [LocalChange] = []
+    /// True if the change that inserted them removed them, too.
+    var isDivider = false
 
     /// True if these replace others.
     func replaces(_ other: Part) -> Bool {
@@ -55,9 +66,13 @@ extension ReplicatingArray {
   /// it stands directly behind the visible element.
   ///
   /// O(log runs), and where something may have been replaced up to 64 pieces, and 256 runs of removals by the authors that wrote there.
-  func origins(in gap: Gap) -> (left: LocalID, right: LocalID) {
+  ///
+  /// - Parameter author: who inserts; nil if that is not known.
+  func origins(in gap: Gap, by author: ReplicaID? = nil) -> (left: LocalID, right: LocalID) {
     let origins = (gap.left, gap.removed.first?.first ?? gap.right)
-    guard Element.self == UInt8.self, !gap.left.isNone, !gap.removed.isEmpty else { return origins }
+    guard Element.self == UInt8.self, !gap.removed.isEmpty else { return origins }
+    if let place = placeInFrontOfDivider(in: gap, by: author) { return place }
+    if gap.left.isNone { return origins }
     let left = part(Piece(gap.left.author, gap.left.offset, 1))
     // An element does not replace what was inserted later.
     guard gap.removed.contains(where: { part($0.prefix(1)).lamport < left.lamport }) else {
@@ -70,7 +85,8 @@ extension ReplicatingArray {
     }
     var last: Int?
     // What replaces a part was inserted later.
-    for index in parts.indices.sorted(by: { parts[$0].lamport > parts[$1].lamport }) {
+    for index in parts.indices.sorted(by: { parts[$0].lamport > parts[$1].lamport })
+    where !parts[index].isDivider {
       let replacing = decided.filter { $0.0.replaces(parts[index]) }
       let sides = Set(first(of: replacing).map(\.1))
       guard let side = sides.first else { continue }
@@ -91,12 +107,55 @@ extension ReplicatingArray {
         end = part.piece.last
         return true
       }
-      guard part.piece.author == end.author, part.piece.offset == end.offset + 1,
+      guard part.piece.author == end.author, part.piece.offset > end.offset,
         authors[Int(end.author)].left(of: part.piece.offset, author: end.author) == end
       else { return false }
       end = part.piece.last
       return true
     }
+  }
+
+  /// The place in front of the last divider in a gap, or directly behind it, of which the element before it was removed by their author.
+  private func placeInFrontOfDivider(
+    in gap: Gap, by inserting: ReplicaID?
+  ) -> (left: LocalID, right: LocalID)? {
+    func isOwn(_ author: AuthorIndex) -> Bool {
+      inserting.map { $0 == authors[Int(author)].id } ?? true
+    }
+    if let last = gap.removed.last?.last, last.author == gap.right.author, isOwn(last.author) {
+      // It is shown behind the gap.
+      let author = authors[Int(last.author)]
+      let number = author.number(of: gap.right.offset)
+      let isDivider = author.offsetsRemoved(by: number, of: last.author).contains {
+        $0.contains(gap.right.offset)
+      }
+      if isDivider, author.hasRemoved(last.offset, of: last.author, after: number) {
+        return (last, gap.right)
+      }
+    }
+    for (index, piece) in gap.removed.enumerated().reversed() where isOwn(piece.author) {
+      let author = authors[Int(piece.author)]
+      var end = piece.end
+      while end > piece.offset {
+        let number = author.number(of: end - 1)
+        let start = Swift.max(piece.offset, author.count(upTo: number - 1))
+        defer { end = start }
+        let removed = author.offsetsRemoved(by: number, of: piece.author).filter {
+          $0.lowerBound >= start && $0.upperBound <= end
+        }
+        guard let divider = removed.last, divider.lowerBound > author.count(upTo: number - 1)
+        else { continue }
+        let before =
+          divider.lowerBound > piece.offset
+          ? LocalID(piece.author, divider.lowerBound - 1)
+          : index > 0 ? gap.removed[index - 1].last : .none
+        guard before.author == piece.author, !before.isNone,
+          author.hasRemoved(before.offset, of: piece.author, after: number)
+        else { continue }
+        return (before, LocalID(piece.author, divider.lowerBound))
+      }
+    }
+    return nil
   }
 
   private func part(_ piece: Piece) -> Part {
@@ -148,8 +207,31 @@ extension ReplicatingArray {
       return zip(cuts, cuts.dropFirst()).map { start, end in
         var part = part(Piece(piece.author, start, end - start))
         part.removers = removals.filter { $0.range.contains(start) }.map(\.change)
+        part.isDivider = part.removers.contains(part.change)
         return part
       }
+    }
+  }
+}
+
+extension Author {
+  /// The offsets of an author's elements that a change removed.
+  fileprivate func offsetsRemoved(by number: UInt64, of target: AuthorIndex) -> [Range<UInt32>] {
+    removals[removals.firstIndex(after: number - 1)...].prefix { UInt64($0.number) <= number }
+      .filter { $0.target == target }.map {
+        let (offset, count) = $0.dropping(upTo: number - 1).range(upTo: number)
+        return offset..<offset + count
+      }
+  }
+
+  /// True if one of the last removals, by a change after another one, removed an element of an author.
+  fileprivate func hasRemoved(
+    _ element: UInt32, of target: AuthorIndex, after number: UInt64
+  ) -> Bool {
+    removals.suffix(256).contains {
+      guard $0.target == target, $0.lastNumber > number else { return false }
+      let run = $0.dropping(upTo: number)
+      return element >= run.offset && element - run.offset < run.count
     }
   }
 }

@@ -1,6 +1,6 @@
 extension ReplicatingArray {
   /// Applies an operation whose origins and targets are here and in order: a local one, or one that `validate` passed.
-  /// Returns what became visible, or no longer is.
+  /// Returns what became visible, or no longer is. A divider is inserted and removed: of that nothing is told.
   @discardableResult
   public mutating func apply(_ operation: Operation, _ stamp: Stamp) -> [Effect] {
     var effects: [Effect] = []
@@ -16,7 +16,7 @@ extension ReplicatingArray {
     noteQuestions()
     let author = index(of: stamp.change.replica)
     switch operation {
-    case .insert(let elements, let left, let right):
+    case .insert(let elements, let left, let right, let divider):
       if elements.isEmpty {
         authors[Int(author)].lastNumber = Swift.max(
           authors[Int(author)].lastNumber, stamp.change.number)
@@ -27,7 +27,13 @@ extension ReplicatingArray {
         isStepping: false, left: local(left), right: local(right), whole: elements)
       report(
         .inserted(
-          ElementRange(author: stamp.change.replica, offset: offset, count: elements.count)))
+          ElementRange(
+            author: stamp.change.replica, offset: offset, count: elements.count - divider)))
+      if divider > 0 {
+        let range = ElementRange(
+          author: stamp.change.replica, offset: offset + elements.count - divider, count: divider)
+        erase(range, by: author, number: stamp.change.number) { _ in }
+      }
     case .remove(let range):
       if stamp.lamport > lamport {
         lamport = stamp.lamport

@@ -3,10 +3,13 @@
 extension ReplicatingArray {
   /// Replaces ranges, by a change for each operation that takes. The edits are sorted, don't overlap and lie in the sequence.
   /// O(n + runs) to copy, and O(log n + elements, or pieces removed) for each.
+  ///
+  /// Dividers are left out: a change that only inserts replaces nothing.
   public mutating func replace(_ edits: [Edit<Element>], by replica: inout Replica) {
+    let edits = edits.map { Edit(range: $0.range, replacement: $0.replacement) }
     for operation in operations(for: edits) {
       var ticks: UInt64 = 1
-      if case .insert(let elements, _, _) = operation { ticks = UInt64(elements.count) }
+      if case .insert(let elements, _, _, _) = operation { ticks = UInt64(elements.count) }
       apply(operation, replica.stamp(after: lamport, ticks: ticks))
     }
   }

@@ -1,15 +1,13 @@
 // Removed elements that are shown all the same, because each change that removed them spares them (SparedSeparators.swift).
 
 extension ReplicatingArray<UInt8> {
-  /// True if the byte is a white character, which a deletion may spare.
-  static func isWhite(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-
   /// Shows separators that were removed, as the value did from which this one was encoded. What copies it has was restored before.
   ///
   /// - Parameter wasContested: whether some may be spared in a state of the past.
-  /// - Returns: false if they are not all removed separators, sorted and in ranges as long as can be. Then the value is not to be used.
+  /// - Returns: false if they are not all removed separators and dividers, sorted and in ranges as long as can be. Then the value is not to be used.
   mutating func restoreSpared(_ ranges: [ElementRange], wasContested: Bool) -> Bool {
     settle()
+    findDividers()
     isContested = wasContested
     let counterparts = Counterparts(in: copies)
     for range in ranges {
@@ -24,6 +22,7 @@ extension ReplicatingArray<UInt8> {
           isRemoved
             || !counterparts.copies(of: author, in: UInt32(offset)..<UInt32(offset) + 1).isEmpty,
           Self.isWhite(authors[Int(author)].content[offset])
+            || dividers.divider(holding: element) != nil
         else { return false }
         _ = setSpared(element, true, isRemoved: isRemoved)
       }

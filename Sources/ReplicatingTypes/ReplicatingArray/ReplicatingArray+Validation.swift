@@ -20,8 +20,11 @@ extension ReplicatingArray {
       throw InvalidChange("more than \(Self.maximumAuthors) replicas in one sequence")
     }
     switch operation {
-    case .insert(let elements, let left, let right):
+    case .insert(let elements, let left, let right, let divider):
       guard !elements.isEmpty else { throw InvalidChange("an insertion of nothing") }
+      guard (0..<elements.count).contains(divider) else {
+        throw InvalidChange("a divider of nothing")
+      }
       let present = index(known: author).map { authors[Int($0)].content.count } ?? 0
       guard elements.count <= Self.maximumCount - present else {
         throw InvalidChange("more than \(Self.maximumCount) elements by one author")

@@ -188,12 +188,18 @@ extension ReplicatingArray {
     for edits: [Edit<Element>], goingOnFrom last: ChangeID? = nil, _ body: (Operation) -> Void
   ) {
     settle()
-    for edit in edits.joiningNeighbours() {
+    let edits = edits.joiningNeighbours()
+    var places = edits.map { place(ofReplacementBy: $0) }
+    places.part(edits)
+    for (edit, place) in zip(edits, places) {
       if !edit.replacement.isEmpty {
-        let place = place(ofReplacementBy: edit)
-        let (left, right) = origins(
-          at: place, isBeside: !edit.contains(place), goingOnFrom: edit.range.isEmpty ? last : nil)
-        body(.insert(edit.replacement, after: id(of: left), before: id(of: right)))
+        let (left, right) =
+          edit.convertsLineEnd
+          ? originsOfLineEnd(at: place, edit)
+          : origins(
+            at: place, isBeside: !edit.contains(place),
+            goingOnFrom: edit.range.isEmpty ? last : nil)
+        body(insertion(edit, left, right))
       }
       var rest = edit.range
       // A piece may end anywhere, inside a scalar too; a removal must not.
@@ -221,21 +227,22 @@ extension ReplicatingArray {
   ) -> [Operation] {
     let value = settled
     let edits = edits.joiningNeighbours()
-    let places = value.places(ofReplacementsBy: edits, in: view)
+    var places = value.places(ofReplacementsBy: edits, in: view)
+    places.part(edits)
     var operations: [Operation] = []
     var next = 0
     var isInserted = false
     var removed: [ElementRange] = []
     var offset = 0
     var before = LocalID.none
-    /// Set when an insertion waits for the element that follows its place. `isBeside` as of `origins(at:isBeside:goingOnFrom:)`.
-    var waiting: (replacement: [Element], gap: Gap, isBeside: Bool)?
+    /// Set when an insertion at a place waits for the element that follows. `isBeside` as of `origins(at:isBeside:goingOnFrom:)`.
+    var waiting: (edit: Edit<Element>, place: Int, gap: Gap, isBeside: Bool)?
     func begin() {
       while next < edits.count, waiting == nil {
         let edit = edits[next]
         if offset == places[next], !edit.replacement.isEmpty, !isInserted {
           let goesOn = edit.range.isEmpty && value.isInserted(before, by: last)
-          waiting = (edit.replacement, Gap(left: before), !edit.contains(offset) && !goesOn)
+          waiting = (edit, offset, Gap(left: before), !edit.contains(offset) && !goesOn)
           isInserted = true
         }
         guard offset == edit.range.upperBound else { return }
@@ -244,10 +251,12 @@ extension ReplicatingArray {
       }
     }
     /// Inserts what waits.
-    func insert(_ replacement: [Element], _ gap: Gap) {
-      let (left, right) = value.origins(in: gap)
-      operations.append(
-        .insert(replacement, after: value.id(of: left), before: value.id(of: right)))
+    func insert(_ edit: Edit<Element>, at place: Int, _ gap: Gap) {
+      let (left, right) =
+        edit.convertsLineEnd
+        ? gap.origins(isInFront: edit.isInFront(at: place))
+        : value.origins(in: gap, by: last?.replica)
+      operations.append(value.insertion(edit, left, right))
       waiting = nil
       begin()
     }
@@ -263,14 +272,16 @@ extension ReplicatingArray {
             start = unseen.end
             continue
           }
-          if waited.isBeside, !segment.isInView, !waited.gap.isFull {
+          if waited.isBeside, !segment.isInView,
+            !waited.gap.isFull || waited.edit.convertsLineEnd
+          {
             waiting!.gap.removed.append(
               Piece(segment.author, UInt32(start), UInt32(unseen.end - start)))
             start = unseen.end
             continue
           }
           waited.gap.right = LocalID(segment.author, UInt32(start))
-          insert(waited.replacement, waited.gap)
+          insert(waited.edit, at: waited.place, waited.gap)
         }
         guard segment.isInView else { return }
         var stop = end
@@ -295,7 +306,7 @@ extension ReplicatingArray {
         begin()
       }
     }
-    if let waiting { insert(waiting.replacement, waiting.gap) }
+    if let waiting { insert(waiting.edit, at: waiting.place, waiting.gap) }
     return operations
   }
 
@@ -308,20 +319,45 @@ extension ReplicatingArray {
     at position: Int, isBeside: Bool, goingOnFrom last: ChangeID?
   ) -> (left: LocalID, right: LocalID) {
     let (left, right, skipped) = moveToGap(at: position)
-    guard isBeside, !left.isNone, skipped == tree.current.count, !isInserted(left, by: last) else {
-      return (left, right)
-    }
+    guard isBeside, left.isNone ? !tree.isEmpty : skipped == tree.current.count,
+      !isInserted(left, by: last)
+    else { return (left, right) }
     let cursor = tree.cursor
     defer { tree.cursor = cursor }
     var gap = Gap(left: left)
-    while tree.stepForward() {
+    var isAtStart = left.isNone
+    while isAtStart || tree.stepForward() {
+      isAtStart = false
       if !tree.current.isRemoved || gap.isFull {
         gap.right = tree.current.first
         break
       }
       gap.removed.append(tree.current)
     }
-    return origins(in: gap)
+    return origins(in: gap, by: last?.replica)
+  }
+
+  /// What inserts the replacement of an edit. Beside a line end that is spared there is no converted one (LineEnds.swift).
+  private func insertion(_ edit: Edit<Element>, _ left: LocalID, _ right: LocalID) -> Operation {
+    var edit = edit
+    if edit.convertsLineEnd, spared.contains(left) || spared.contains(right) { edit.divider = [] }
+    return edit.insertion(after: id(of: left), before: id(of: right))
+  }
+
+  /// The elements between which a converted line end is inserted at a position: one of them is that line end.
+  private mutating func originsOfLineEnd(
+    at position: Int, _ edit: Edit<Element>
+  ) -> (left: LocalID, right: LocalID) {
+    let (left, right, skipped) = moveToGap(at: position)
+    guard edit.isInFront(at: position), left.isNone || skipped == tree.current.count else {
+      return (left, right)
+    }
+    // Directly in front of the next visible element.
+    let cursor = tree.cursor
+    defer { tree.cursor = cursor }
+    _ = tree.seek(position)
+    let next = tree.current.first
+    return (tree.stepBackward() ? tree.current.last : .none, next)
   }
 
   private func isInserted(_ element: LocalID, by change: ChangeID?) -> Bool {
@@ -437,5 +473,35 @@ extension Edit {
   /// True if a place is inside of what the edit removes.
   fileprivate func contains(_ place: Int) -> Bool {
     range.lowerBound < place && place < range.upperBound
+  }
+
+  /// True if a converted line end is to stand directly in front of what is visible behind a place, and not directly behind what is before it.
+  fileprivate func isInFront(at place: Int) -> Bool {
+    range.isEmpty ? (divider as? [UInt8]) == [0x0D] : place == range.lowerBound
+  }
+
+  /// What inserts the replacement. A divider divides replacements, and nothing else.
+  fileprivate func insertion(
+    after left: ElementID?, before right: ElementID?
+  ) -> ReplicatingArray<Element>.Operation {
+    let divider = range.isEmpty && !convertsLineEnd ? [] : self.divider
+    return .insert(replacement + divider, after: left, before: right, divider: divider.count)
+  }
+}
+
+extension [Int] {
+  /// Moves the places of replacements of one scalar to its other side where an edit that touches it inserts something.
+  fileprivate mutating func part<Content>(_ edits: [Edit<Content>]) {
+    func inserts(_ index: Int) -> Bool { index >= 0 && !edits[index].replacement.isEmpty }
+    for index in indices.dropFirst()
+    where self[index] == self[index - 1] && inserts(index) && inserts(index - 1) {
+      let start = edits[index - 1].range.lowerBound
+      let isFree = !(inserts(index - 2) && self[index - 2] == start)
+      if self[index - 1] > start, isFree {
+        self[index - 1] = start
+      } else if !edits[index].range.isEmpty {
+        self[index] = edits[index].range.upperBound
+      }
+    }
   }
 }

@@ -30,8 +30,9 @@
 public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   /// An insertion or removal that has no author yet.
   public enum Operation: Equatable, Sendable {
-    /// Inserts elements directly after one element and before another; `nil` is the beginning and the end.
-    case insert([Element], after: ElementID?, before: ElementID?)
+    /// Inserts elements directly after one element and before another; `nil` is the beginning and the end. The last `divider` of them
+    /// divide a replacement from another one (Dividers.swift): the change that inserts them removes them, too.
+    case insert([Element], after: ElementID?, before: ElementID?, divider: Int = 0)
     case remove(ElementRange)
   }
 
@@ -74,6 +75,8 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   var turned = ChangeRanges()
   /// False if no change was ever withdrawn.
   var hasWithdrawals = false
+  /// What divides replacements, as far as it was looked for (Dividers.swift).
+  var dividers = DividerIndex()
   /// Set as long as the origins of what was read are not needed.
   var unrestored: UnrestoredOrigins?
 

@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// The parts of a text that are held against those of another one: lines without the white space around them, words without
+/// The parts of a text that are held against those of another one: lines without the white space around them, words (`Token`) without
 /// what is between them, or characters.
 ///
 /// The white space between lines and words is no part of them, so a line is the same with another indentation and another line end, and a
@@ -43,19 +43,11 @@ struct Pieces {
     return true
   }
 
-  /// Runs of letters, and each symbol by itself, but no blanks and no punctuation.
+  /// Tokens, but no blanks and no punctuation.
   private mutating func cutAtWords(_ text: [UInt8], _ range: Range<Int>) -> Bool {
-    var place = range.lowerBound
-    while place < range.upperBound {
-      let start = place
-      while place < range.upperBound, let count = lengthOfLetter(in: text, at: place) {
-        place += count
-      }
-      if place == start {
-        place += sizeOfScalar(beginningWith: text[start])
-        guard isSymbol(in: text, at: start) else { continue }
-      }
-      guard append(start..<place, of: text) else { return false }
+    var scanner = TokenScanner(text, in: range)
+    while let token = scanner.next() {
+      guard !token.isWord || append(token.range, of: text) else { return false }
     }
     return true
   }

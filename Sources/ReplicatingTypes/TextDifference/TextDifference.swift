@@ -1,53 +1,80 @@
 // From two texts to the edits that lead from one to the other.
 //
-// The comparing is the standard library's `difference(from:)`: over lines, over words where lines differ, and over characters where
-// a few words do. Its time is the square of what differs, so it is given small parts of the texts only, which are found before:
+// The comparing is the standard library's `difference(from:)` over lines, and over words where lines differ. Its time is the square of what
+// differs, so it is given small parts of the texts only, which are found before:
 //
 // - What both texts begin and end with is left out, in blocks of bytes: what is typed or deleted at one place is known then. Through
 //   `String.difference` a letter in a text of 100 kB would take a thousand times as long.
 // - Lines, and in what is left words, that occur once in each text and stand in the same order are taken for the same (patience
-//   difference). Typing, deleting and breaking lines anew moves no word, so no word that occurs once is ever taken for deleted and
+//   difference). Typing, deleting and breaking lines anew moves no word, so no word that occurs once is deleted and
 //   typed again, which would double it if another replica did the same. And what one edit leads to does not depend on whether
 //   there are others.
-// - Lines, words and characters are held against each other by hashes of their bytes (`TextDifference+Pieces.swift`): two texts
+// - Lines and words are held against each other by hashes of their bytes (`TextDifference+Pieces.swift`): two texts
 //   that differ only in how characters are composed do differ. Long rows of them are cut (`CommonPieces.swift`).
 //
-// Where too much differs, in one hunk or in all, hunks are replaced as they stand. At last what is ambiguous is settled as people
-// mean it (`WordSnapping.swift`): a word that both loses and gains letters is replaced whole, and so is a number.
+// Words that both texts have are anchors (`Anchors.swift`), but for those of a sentence most of whose words are new: such a sentence is
+// replaced whole. What stands between two anchors is replaced as it stands, line by line where both sides have as many lines. A line end that
+// becomes one of another kind is an edit by itself, also where it touches another edit.
+//
+// At last what is ambiguous is settled as people mean it (`WordSnapping.swift`), edits are widened to whole tokens
+// (`WordSnapping+Tokens.swift`), and each replacement gets its divider (`DividedEdits.swift`).
 
 /// The edits that lead from `old` to `new`, both valid UTF-8: sorted, apart from each other, between scalars. Applied to
 /// `old` they give exactly `new`.
 ///
 /// O(n) in bytes and O(n log n) in the lines and words of the region that differs, and bounded work within them.
 public func textDifference(from old: [UInt8], to new: [UInt8]) -> [Edit<UInt8>] {
+  let rest = Hunk(old: 0..<old.count, new: 0..<new.count).trimmed(old, new)
+  let snapping = WordSnapping(text: old)
+  if rest.old.isEmpty || rest.new.isEmpty {
+    // Text was typed or deleted at one place: nothing has to be compared.
+    if rest.old.isEmpty && rest.new.isEmpty { return [] }
+    let edit = Edit(range: rest.old, replacement: Array(new[rest.new]))
+    return snapping.settle(edit)
+  }
   var budget = TextDifference.budget
-  return textDifference(from: old, to: new, &budget)
+  let difference = UnsettledDifference(from: old, to: new, &budget)
+  return DividedEdits(of: old, lastRewritten: difference.lastRewritten)
+    .divided(snapping.snap(difference.edits))
 }
 
 /// Edits of a text that are sorted and apart from each other, without what each puts in the place of itself: that would be typed
 /// again. They lead to the same text. As long, for all of them together, as one difference may take.
+///
+/// What they replace is widened to whole tokens, also beyond what they name.
 public func differences(within edits: [Edit<UInt8>], of text: [UInt8]) -> [Edit<UInt8>] {
   var budget = TextDifference.budget
   var result: [Edit<UInt8>] = []
   result.reserveCapacity(edits.count)
-  for edit in edits {
+  var given: Set<Int> = []
+  var lastRewritten: Int?
+  for (index, edit) in edits.enumerated() {
     if edit.range.isEmpty || edit.replacement.isEmpty {
-      result.append(edit)
-      continue
-    }
-    if let alone = Edit(
-      replacing: edit.range, of: text, with: edit.replacement, lookingAt: edit.range)
-    {
-      result.append(alone)
+      let parts = edit.keepingLineEnds(in: text)
+      let isApart =
+        (result.last?.range.upperBound ?? -1) < parts[0].range.lowerBound
+        && (index + 1 == edits.count
+          || edits[index + 1].range.lowerBound > parts.last!.range.upperBound)
+      if isApart, parts != [edit] {
+        for part in parts where part.replacement.isEmpty { given.insert(part.range.lowerBound) }
+        result += parts
+      } else {
+        given.insert(edit.range.lowerBound)
+        result.append(edit)
+      }
       continue
     }
     let start = edit.range.lowerBound
-    for part in textDifference(from: Array(text[edit.range]), to: edit.replacement, &budget) {
-      let range = start + part.range.lowerBound..<start + part.range.upperBound
-      result.append(Edit(range: range, replacement: part.replacement))
-    }
+    var difference = UnsettledDifference(
+      from: Array(text[edit.range]), to: edit.replacement, &budget)
+    lastRewritten = difference.lastRewritten.map { $0 + start } ?? lastRewritten
+    difference.move(by: start)
+    result += difference.edits
   }
-  return result
+  let snapped = WordSnapping(text: text).snap(result) {
+    given.contains($0.range.lowerBound) && ($0.range.isEmpty || $0.replacement.isEmpty)
+  }
+  return DividedEdits(of: text, lastRewritten: lastRewritten).divided(snapped)
 }
 
 extension Edit<UInt8> {
@@ -62,27 +89,41 @@ extension Edit<UInt8> {
   ) {
     let rest = Hunk(old: range, new: 0..<replacement.count).trimmed(text, replacement)
     guard rest.old.isEmpty != rest.new.isEmpty else { return nil }
-    self = WordSnapping(text: text, bounds: bounds)
+    let edits = WordSnapping(text: text, bounds: bounds)
       .settle(Edit(range: rest.old, replacement: Array(replacement[rest.new])))
+    guard edits.count == 1 else { return nil }
+    self = edits[0]
   }
 }
 
-private func textDifference(
-  from old: [UInt8], to new: [UInt8], _ budget: inout Int
-) -> [Edit<UInt8>] {
-  let rest = Hunk(old: 0..<old.count, new: 0..<new.count).trimmed(old, new)
-  if rest.old.isEmpty || rest.new.isEmpty {
-    // Text was typed or deleted at one place: nothing has to be compared.
-    if rest.old.isEmpty && rest.new.isEmpty { return [] }
-    return [
-      WordSnapping(text: old).settle(Edit(range: rest.old, replacement: Array(new[rest.new])))
-    ]
+/// Edits from one text to another that are slid to where they begin best, but not yet widened to whole tokens.
+private struct UnsettledDifference {
+  private(set) var edits: [Edit<UInt8>]
+  private(set) var lastRewritten: Int?
+
+  init(from old: [UInt8], to new: [UInt8], _ budget: inout Int) {
+    let rest = Hunk(old: 0..<old.count, new: 0..<new.count).trimmed(old, new)
+    if rest.old.isEmpty && rest.new.isEmpty {
+      edits = []
+    } else if rest.old.isEmpty || rest.new.isEmpty {
+      let edit = Edit(range: rest.old, replacement: Array(new[rest.new]))
+      edits = WordSnapping(text: old).slide([edit]).flatMap { $0.keepingLineEnds(in: old) }
+    } else {
+      var difference = TextDifference(old: old, new: new, budget: budget)
+      difference.compare(rest)
+      budget = difference.budget
+      lastRewritten = difference.lastRewritten
+      let snapping = WordSnapping(text: old)
+      edits = snapping.slide(snapping.joiningNeighbours(difference.edits))
+    }
   }
-  var difference = TextDifference(old: old, new: new, budget: budget)
-  difference.compare(rest)
-  budget = difference.budget
-  let snapping = WordSnapping(text: old)
-  return snapping.snap(snapping.slide(difference.edits.joiningNeighbours()))
+
+  mutating func move(by distance: Int) {
+    for index in edits.indices {
+      let range = edits[index].range
+      edits[index].range = range.lowerBound + distance..<range.upperBound + distance
+    }
+  }
 }
 
 /// A comparison under way: hunks are looked at in order, so that edits are found in order.
@@ -90,19 +131,22 @@ struct TextDifference {
   let old: [UInt8]
   let new: [UInt8]
   private(set) var edits: [Edit<UInt8>] = []
+  /// The place in `old` of the last word that is replaced with its sentence, though the new text has it too.
+  private(set) var lastRewritten: Int?
 
   /// The steps that `difference(from:)` may take for one difference: they bound it to a tenth of a second.
   static let budget = 1 << 21
   /// The number that is left of these.
   private(set) var budget: Int
 
-  /// The words of the hunk that was cut into words last: if none of them occurs once, they are needed again.
-  private var words: (hunk: Hunk, pieces: (old: Pieces, new: Pieces))?
+  /// Lines that occur once on either side and stand elsewhere. Their words are not compared with those of other lines.
+  private var moved: (old: [Range<Int>], new: [Range<Int>]) = ([], [])
 
   /// The number of bytes of a hunk that are looked through for words.
   private static let mostBytes = 1 << 22
-  /// The number of scalars that the two sides of a hunk may have together to be compared by characters.
-  private static let mostCharacters = 64
+
+  /// The number of lines that are replaced one by one: of so many different ones none takes the place of a certain other one.
+  private static let mostLines = 256
 
   init(old: [UInt8], new: [UInt8], budget: Int = Self.budget) {
     self.old = old
@@ -111,112 +155,249 @@ struct TextDifference {
   }
 
   mutating func compare(_ hunk: Hunk) {
-    guard let hunk = rest(of: hunk) else { return }
-    for part in hunks(between: uniquePieces(of: hunk, cutAt: .lines), in: hunk) {
+    guard let trimmed = rest(of: hunk) else { return }
+    let hunk = wholeSentences(of: trimmed)
+    for part in hunks(between: uniqueLines(of: hunk), in: hunk) {
       guard let part = rest(of: part) else { continue }
-      let whole = wholeWords(of: part)
-      for part in hunks(between: uniquePieces(of: whole, cutAt: .words), in: whole) {
-        compareLines(of: part)
-      }
+      compareWords(of: wholeSentences(of: part))
     }
   }
 
-  private mutating func compareLines(of hunk: Hunk) {
-    guard let hunk = rest(of: hunk) else { return }
-    guard old[hunk.old].contains(lineFeed) || new[hunk.new].contains(lineFeed) else {
-      return compareWords(of: hunk)
-    }
-    for part in hunks(between: commonPieces(of: hunk, cutAt: .lines), in: hunk) {
-      compareWords(of: part)
-    }
-  }
-
+  /// Keeps the words that both sides have in the same order, and replaces what is between them.
   private mutating func compareWords(of hunk: Hunk) {
-    guard let hunk = rest(of: hunk) else { return }
-    let whole = wholeWords(of: hunk)
-    for part in hunks(between: commonPieces(of: whole, cutAt: .words), in: whole) {
-      compareCharacters(of: part)
+    guard hunk.old.count + hunk.new.count <= Self.mostBytes,
+      let before = Pieces(of: old, in: hunk.old, cutAt: .words),
+      let after = Pieces(of: new, in: hunk.new, cutAt: .words)
+    else { return compareLines(of: hunk) }
+    var anchors = Anchors(old: before, new: after)
+    anchors.fill { _ in longestIncrease(uniquePairs(before.hashes, after.hashes)) }
+    anchors.filter { isEqual(before.ranges[$0.old], after.ranges[$0.new]) }
+    let words = (old: before, new: after)
+    anchors.fill { commonLines(in: bytes(of: $0, in: hunk, words), words) }
+    anchors.fill { gap in
+      let common = CommonPieces(
+        of: Array(before.hashes[gap.old]), Array(after.hashes[gap.new]), budget: budget)
+      budget = common.budget
+      return common.pairs.map { ($0.old + gap.old.lowerBound, $0.new + gap.new.lowerBound) }
+    }
+    anchors.filter {
+      isEqual(before.ranges[$0.old], after.ranges[$0.new])
+        && !isMoved(before.ranges[$0.old], after.ranges[$0.new])
+    }
+    anchors.dropLoneWord(in: new)
+    if let last = anchors.dropRewritten(in: new).last { lastRewritten = last }
+    anchors.dropChance(in: old)
+    var rest = hunk
+    for pair in anchors.pairs {
+      let (word, other) = (before.ranges[pair.old], after.ranges[pair.new])
+      replace(Hunk(from: rest.start, to: (word.lowerBound, other.lowerBound)))
+      rest = Hunk(from: (word.upperBound, other.upperBound), to: rest.end)
+    }
+    replace(rest)
+  }
+
+  /// Compares a hunk that is too large to be looked through for words: each line with its like, if both sides have as many.
+  private mutating func compareLines(of hunk: Hunk) {
+    let lines = Line.lines(of: old, in: hunk.old)
+    let newLines = Line.lines(of: new, in: hunk.new)
+    guard lines.count == newLines.count, lines.count > 1 else {
+      for part in hunks(between: commonPieces(of: hunk, cutAt: .lines), in: hunk) { replace(part) }
+      return
+    }
+    for (line, newLine) in zip(lines, newLines) {
+      let whole = Hunk(
+        old: line.content.lowerBound..<line.end.upperBound,
+        new: newLine.content.lowerBound..<newLine.end.upperBound)
+      guard let part = rest(of: whole) else { continue }
+      compareWords(of: wholeSentences(of: part))
     }
   }
 
-  /// A hunk with the whole of the words that it begins or ends in: what both sides begin and end with was cut off by bytes. Lines are
-  /// not left.
-  private func wholeWords(of hunk: Hunk) -> Hunk {
-    var low = hunk.old.lowerBound
-    var shift = hunk.new.lowerBound - low
-    while low > 0, low + shift > 0 {
-      var start = low - 1
-      while start > 0, old[start] & 0xC0 == 0x80 { start -= 1 }
-      guard start + shift >= 0, old[start..<low] == new[start + shift..<low + shift],
-        lengthOfLetter(in: old, at: start) != nil
-      else { break }
-      low = start
+  /// The bytes between the words before and behind a gap.
+  private func bytes(of gap: Anchors.Gap, in hunk: Hunk, _ words: (old: Pieces, new: Pieces))
+    -> Hunk
+  {
+    func bytes(_ gap: Range<Int>, _ ranges: [Range<Int>], _ all: Range<Int>) -> Range<Int> {
+      let low = gap.lowerBound > 0 ? ranges[gap.lowerBound - 1].upperBound : all.lowerBound
+      let high = gap.upperBound < ranges.count ? ranges[gap.upperBound].lowerBound : all.upperBound
+      return low..<high
     }
-    let newLow = low + shift
-    var high = hunk.old.upperBound
-    shift = hunk.new.upperBound - high
-    while high < old.count, let count = lengthOfLetter(in: old, at: high),
-      high + shift + count <= new.count,
-      old[high..<high + count] == new[high + shift..<high + shift + count]
-    {
-      high += count
-    }
-    return Hunk(old: low..<high, new: newLow..<high + shift)
+    return Hunk(
+      old: bytes(gap.old, words.old.ranges, hunk.old),
+      new: bytes(gap.new, words.new.ranges, hunk.new))
   }
 
-  private mutating func compareCharacters(of hunk: Hunk) {
-    guard let hunk = rest(of: hunk) else { return }
-    guard isSmall(hunk) || isBlank(hunk) else { return compareWordByWord(hunk) }
-    guard !isReplaced(hunk) else { return replace(hunk) }
-    for part in hunks(between: commonPieces(of: hunk, cutAt: .characters), in: hunk) {
-      if let part = rest(of: part) { replace(part) }
+  /// The words of the lines that both sides of a hunk have.
+  private mutating func commonLines(
+    in hunk: Hunk, _ words: (old: Pieces, new: Pieces)
+  ) -> [(old: Int, new: Int)] {
+    guard old[hunk.old].contains(lineFeed), new[hunk.new].contains(lineFeed) else { return [] }
+    var pairs: [(old: Int, new: Int)] = []
+    for line in commonPieces(of: hunk, cutAt: .lines) where isEqual(line.old, line.new) {
+      let places = [(words.old, line.old), (words.new, line.new)].map { pieces, line in
+        firstIndex(
+          pieces.ranges, at: line.lowerBound)..<firstIndex(
+            pieces.ranges, at: line.upperBound)
+      }
+      // A line may begin within a word of the hunk, where that is not whole.
+      guard places[0].count == places[1].count else { continue }
+      pairs += zip(places[0], places[1]).map { ($0, $1) }
     }
+    return pairs
   }
 
-  /// Holds each word of a hunk against the one that stands for it on the other side, if all have only lost letters or only gained
-  /// some. Else the hunk is replaced.
-  private mutating func compareWordByWord(_ hunk: Hunk) {
-    var rest = wholeWords(of: hunk)
-    var words: [Hunk] = []
-    // Nothing is cut beforehand: in texts that have nothing to do with each other the first words decide.
-    var left = rest
-    while let word = firstWord(of: old, in: left.old) {
-      guard let other = firstWord(of: new, in: left.new), isSubsequence(old[word], new[other])
-      else { return replace(hunk) }
-      words.append(Hunk(old: word, new: other))
-      left.old = word.upperBound..<left.old.upperBound
-      left.new = other.upperBound..<left.new.upperBound
+  /// The first of some sorted ranges that begins at a place or behind it.
+  private func firstIndex(_ ranges: [Range<Int>], at place: Int) -> Int {
+    var (low, high) = (0, ranges.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].lowerBound < place { low = middle + 1 } else { high = middle }
     }
-    guard words.count > 1, firstWord(of: new, in: left.new) == nil else { return replace(hunk) }
-    for word in words {
-      compareCharacters(
-        of: Hunk(
-          old: rest.old.lowerBound..<word.old.lowerBound,
-          new: rest.new.lowerBound..<word.new.lowerBound))
-      compareCharacters(of: word)
-      rest.old = word.old.upperBound..<rest.old.upperBound
-      rest.new = word.new.upperBound..<rest.new.upperBound
-    }
-    compareCharacters(of: rest)
+    return low
   }
 
-  /// The first run of letters; nil if there is none.
-  private func firstWord(of text: [UInt8], in range: Range<Int>) -> Range<Int>? {
-    var start = range.lowerBound
-    while start < range.upperBound, lengthOfLetter(in: text, at: start) == nil {
-      start += sizeOfScalar(beginningWith: text[start])
-    }
-    var end = start
-    while end < range.upperBound, let count = lengthOfLetter(in: text, at: end) { end += count }
-    return start < end ? start..<end : nil
+  private func isEqual(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
+    one.count == other.count
+      && commonPrefix(
+        old, from: one.lowerBound, new, from: other.lowerBound, atMost: one.count) == one.count
   }
 
+  /// A hunk with the whole of the sentences that it begins or ends in, in the same lines: what both sides begin and end with was cut off by
+  /// bytes.
+  private func wholeSentences(of hunk: Hunk) -> Hunk {
+    let (oldLow, newLow) = hunk.start
+    var before = commonSuffix(
+      old, before: oldLow, new, before: newLow, atMost: min(oldLow, newLow, Self.reach))
+    while before > 0, old[oldLow - before] & 0xC0 == 0x80 { before -= 1 }
+    let low = oldLow - sentenceStart(in: old, before: oldLow, from: oldLow - before)
+    let (oldHigh, newHigh) = hunk.end
+    var behind = commonPrefix(
+      old, from: oldHigh, new, from: newHigh,
+      atMost: min(old.count - oldHigh, new.count - newHigh, Self.reach))
+    while oldHigh + behind < old.count, old[oldHigh + behind] & 0xC0 == 0x80 { behind -= 1 }
+    let high = sentenceEnd(in: old, behind: oldHigh, to: oldHigh + behind) - oldHigh
+    return Hunk(from: (oldLow - low, newLow - low), to: (oldHigh + high, newHigh + high))
+  }
+
+  /// The number of bytes of a sentence that are looked at before and behind a hunk.
+  private static let reach = 1024
+
+  // MARK: - Edits
+
+  /// Replaces what is left of a hunk that has no common words: line by line, if both sides have as many.
   private mutating func replace(_ hunk: Hunk) {
-    edits.append(Edit(range: hunk.old, replacement: Array(new[hunk.new])))
+    guard var rest = rest(of: hunk) else { return }
+    rest = withWords(rest, in: hunk)
+    // A carriage return and its line feed are one.
+    let (end, newEnd) = rest.end
+    if end < old.count, newEnd < new.count, old[end] == lineFeed, new[newEnd] == lineFeed,
+      old[end - 1] == carriageReturn || new[newEnd - 1] == carriageReturn
+    {
+      rest = Hunk(from: rest.start, to: (end + 1, newEnd + 1))
+    }
+    let (start, newStart) = rest.start
+    if start > 0, newStart > 0, old[start - 1] == carriageReturn,
+      new[newStart - 1] == carriageReturn,
+      old[start] == lineFeed || new[newStart] == lineFeed
+    {
+      rest = Hunk(from: (start - 1, newStart - 1), to: rest.end)
+    }
+    rest = withLineMark(rest, in: hunk)
+    var (lines, newLines) = (Line.lines(of: old, in: rest.old), Line.lines(of: new, in: rest.new))
+    if lines.count == newLines.count, lines.count <= Self.mostLines {
+      for (line, newLine) in zip(lines, newLines) {
+        replaceContent(line, newLine)
+        convert(line.end, newLine.end)
+      }
+    } else if isBlank(rest) {
+      for part in hunks(between: commonPieces(of: rest, cutAt: .characters), in: rest) {
+        append(part)
+      }
+    } else {
+      if lines[0].content.isEmpty, newLines[0].content.isEmpty {
+        convert(lines.removeFirst().end, newLines.removeFirst().end)
+      }
+      // The last line has no end.
+      let isEnd =
+        lines.count > 1 && newLines.count > 1 && lines.last!.content.isEmpty
+        && newLines.last!.content.isEmpty
+      if isEnd {
+        lines.removeLast()
+        newLines.removeLast()
+      }
+      append(
+        Hunk(
+          old: lines[0].content.lowerBound..<lines.last!.content.upperBound,
+          new: newLines[0].content.lowerBound..<newLines.last!.content.upperBound))
+      if isEnd { convert(lines.last!.end, newLines.last!.end) }
+    }
   }
 
-  private func isSmall(_ hunk: Hunk) -> Bool {
-    scalarCount(of: old[hunk.old]) + scalarCount(of: new[hunk.new]) <= Self.mostCharacters
+  /// A part of a hunk with the words of the hunk that were cut off, because both sides begin or end with them: they are no anchors.
+  private func withWords(_ part: Hunk, in hunk: Hunk) -> Hunk {
+    func words(_ range: Range<Int>) -> Range<Int>? {
+      var scanner = TokenScanner(old, in: range)
+      var words: Range<Int>?
+      while let token = scanner.next() {
+        if token.isWord {
+          words = (words?.lowerBound ?? token.range.lowerBound)..<token.range.upperBound
+        }
+      }
+      return words
+    }
+    let (low, newLow) = part.start
+    let (high, newHigh) = part.end
+    let before = low - (words(hunk.old.lowerBound..<low)?.lowerBound ?? low)
+    let behind = (words(high..<hunk.old.upperBound)?.upperBound ?? high) - high
+    return Hunk(from: (low - before, newLow - before), to: (high + behind, newHigh + behind))
+  }
+
+  /// A part of a hunk with the beginning of the line in which it begins, if the hunk has it.
+  private func withLineMark(_ part: Hunk, in hunk: Hunk) -> Hunk {
+    var (low, newLow) = part.start
+    while low > hunk.old.lowerBound, newLow > hunk.new.lowerBound, !isLineStart(old, low) {
+      (low, newLow) = (low - 1, newLow - 1)
+    }
+    return isLineStart(old, low) ? Hunk(from: (low, newLow), to: part.end) : part
+  }
+
+  /// Replaces a line's mark, and what follows it, each by its like.
+  private mutating func replaceContent(_ line: Line, _ newLine: Line) {
+    let mark = line.isWhole(old) ? lengthOfLineMark(old, line.content) : 0
+    let newMark = newLine.isWhole(new) ? lengthOfLineMark(new, newLine.content) : 0
+    var content = Hunk(old: line.content, new: newLine.content)
+    if mark > 0, newMark > 0 {
+      let start = (content.old.lowerBound + mark, content.new.lowerBound + newMark)
+      append(Hunk(from: content.start, to: start))
+      content = Hunk(from: start, to: content.end)
+    }
+    append(content)
+  }
+
+  /// Makes a line end one of another kind, by an edit of its own.
+  private mutating func convert(_ end: Range<Int>, _ newEnd: Range<Int>) {
+    let (kind, newKind) = (Array(old[end]), Array(new[newEnd]))
+    if kind == newKind { return }
+    switch (kind, newKind) {
+    case ([carriageReturn, lineFeed], [lineFeed]):
+      edits.append(Edit(range: end.lowerBound..<end.upperBound - 1, replacement: []))
+    case ([lineFeed], [carriageReturn, lineFeed]):
+      edits.append(Edit(range: end.lowerBound..<end.lowerBound, replacement: [carriageReturn]))
+    default:
+      edits.append(Edit(range: end, replacement: newKind))
+    }
+  }
+
+  private mutating func append(_ whole: Hunk) {
+    var hunk = whole.trimmed(old, new)
+    if hunk.old.isEmpty, hunk.new.isEmpty { return }
+    if !hunk.old.isEmpty, !hunk.new.isEmpty { hunk = withWords(hunk, in: whole) }
+    let edit = Edit(range: hunk.old, replacement: Array(new[hunk.new]))
+    if (edits.last?.range.upperBound ?? -1) < hunk.old.lowerBound {
+      edits += edit.keepingLineEnds(in: old)
+    } else {
+      edits.append(edit)
+    }
   }
 
   /// True for white space only, as the line ends of many blank lines.
@@ -224,20 +405,13 @@ struct TextDifference {
     old[hunk.old].allSatisfy { $0 <= 0x20 } && new[hunk.new].allSatisfy { $0 <= 0x20 }
   }
 
-  /// True if the hunk is replaced whole whichever way its characters are compared, which needn't be done then. A page of
-  /// replaced words would be taken apart only to be put together again.
-  private func isReplaced(_ hunk: Hunk) -> Bool {
-    let (before, after) = (old[hunk.old], new[hunk.new])
-    // A part of one word loses and gains letters if neither side can be had from the other by taking letters out.
-    return WordSnapping.isWord(before) && WordSnapping.isWord(after)
-      && !isSubsequence(before, after)
-  }
+  // MARK: - Parts of hunks
 
   /// The rest of a hunk without the beginning and the end that both sides have. If only one side has a rest, that is an edit.
   private mutating func rest(of hunk: Hunk) -> Hunk? {
     let hunk = hunk.trimmed(old, new)
     if !hunk.old.isEmpty && !hunk.new.isEmpty { return hunk }
-    if !hunk.old.isEmpty || !hunk.new.isEmpty { replace(hunk) }
+    append(hunk)
     return nil
   }
 
@@ -246,42 +420,47 @@ struct TextDifference {
   private func hunks(between equals: [Hunk], in hunk: Hunk) -> [Hunk] {
     var hunks: [Hunk] = []
     var rest = hunk
-    for equal in equals
-    where equal.old.count == equal.new.count
-      && commonPrefix(
-        old, from: equal.old.lowerBound, new, from: equal.new.lowerBound,
-        atMost: equal.old.count) == equal.old.count
-    {
-      let part = Hunk(
-        old: rest.old.lowerBound..<equal.old.lowerBound,
-        new: rest.new.lowerBound..<equal.new.lowerBound)
+    for equal in equals where isEqual(equal.old, equal.new) {
+      let part = Hunk(from: rest.start, to: equal.start)
       if !part.old.isEmpty || !part.new.isEmpty { hunks.append(part) }
-      rest.old = equal.old.upperBound..<rest.old.upperBound
-      rest.new = equal.new.upperBound..<rest.new.upperBound
+      rest = Hunk(from: equal.end, to: rest.end)
     }
     hunks.append(rest)
     return hunks
   }
 
-  private mutating func pieces(
-    of hunk: Hunk, cutAt cut: Pieces.Cut
-  ) -> (old: Pieces, new: Pieces)? {
-    if cut == .words, let words, words.hunk == hunk { return words.pieces }
-    guard hunk.old.count + hunk.new.count <= Self.mostBytes || cut == .lines,
-      let before = Pieces(of: old, in: hunk.old, cutAt: cut),
+  private func pieces(of hunk: Hunk, cutAt cut: Pieces.Cut) -> (old: Pieces, new: Pieces)? {
+    guard let before = Pieces(of: old, in: hunk.old, cutAt: cut),
       let after = Pieces(of: new, in: hunk.new, cutAt: cut)
     else { return nil }
-    if cut == .words { words = (hunk, (before, after)) }
     return (before, after)
   }
 
-  /// Lines, or words, that occur once on either side: as many as stand in the same order. None if there are too many to be looked at.
-  private mutating func uniquePieces(of hunk: Hunk, cutAt cut: Pieces.Cut) -> [Hunk] {
-    guard let pieces = pieces(of: hunk, cutAt: cut) else { return [] }
+  /// Lines that occur once on either side: as many as stand in the same order. None if there are too many to be looked at.
+  private mutating func uniqueLines(of hunk: Hunk) -> [Hunk] {
+    guard let pieces = pieces(of: hunk, cutAt: .lines) else { return [] }
     let pairs = uniquePairs(pieces.old.hashes, pieces.new.hashes)
-    return longestIncrease(pairs).map {
-      Hunk(old: pieces.old.ranges[$0.old], new: pieces.new.ranges[$0.new])
+    let kept = longestIncrease(pairs)
+    var next = 0
+    for pair in pairs {
+      if next < kept.count, kept[next] == pair {
+        next += 1
+      } else {
+        moved.old.append(pieces.old.ranges[pair.old])
+        moved.new.append(pieces.new.ranges[pair.new])
+      }
     }
+    moved.new.sort { $0.lowerBound < $1.lowerBound }
+    return kept.map { Hunk(old: pieces.old.ranges[$0.old], new: pieces.new.ranges[$0.new]) }
+  }
+
+  /// True if one of two words stands in a line that was moved as it is.
+  private func isMoved(_ word: Range<Int>, _ newWord: Range<Int>) -> Bool {
+    func contains(_ lines: [Range<Int>], _ place: Int) -> Bool {
+      let index = firstIndex(lines, at: place + 1)
+      return index > 0 && lines[index - 1].contains(place)
+    }
+    return contains(moved.old, word.lowerBound) || contains(moved.new, newWord.lowerBound)
   }
 
   /// As many pieces as possible that both sides have in the same order.
@@ -296,17 +475,4 @@ struct TextDifference {
 }
 
 private let lineFeed = UInt8(ascii: "\n")
-
-private func scalarCount(of utf8: ArraySlice<UInt8>) -> Int {
-  var count = 0
-  for byte in utf8 where byte & 0xC0 != 0x80 { count += 1 }
-  return count
-}
-
-/// True if one of two texts can be had from the other by taking bytes out.
-private func isSubsequence(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
-  let (part, whole) = one.count < other.count ? (one, other) : (other, one)
-  var next = part.startIndex
-  for byte in whole where next < part.endIndex && byte == part[next] { next += 1 }
-  return next == part.endIndex
-}
+private let carriageReturn = UInt8(ascii: "\r")

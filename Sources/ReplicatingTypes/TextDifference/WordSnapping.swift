@@ -1,7 +1,5 @@
-/// Chooses, among edits that lead to the same text, those that people mean.
-///
-/// A word is a maximal run of letters, digits, marks and apostrophes. Where words are written without spaces between them,
-/// in ideographs, Hiragana, Thai, Lao, Myanmar and Khmer, each letter stands for itself: a sentence is not one word.
+/// Chooses, among edits that lead to the same text, those that people mean: here where insertions and deletions stand, in
+/// `WordSnapping+Tokens.swift` what of a token is replaced.
 struct WordSnapping {
   /// The text before the edits.
   let text: [UInt8]
@@ -14,16 +12,7 @@ struct WordSnapping {
   }
 
   /// The most bytes by which an edit is slid.
-  private static var reach: Int { 1024 }
-
-  /// The edit that `slide` and `snap` make of a single one that only inserts or only deletes.
-  func settle(_ edit: Edit<UInt8>) -> Edit<UInt8> {
-    let low = max(bounds.lowerBound, edit.range.lowerBound - Self.reach)
-    let high = min(bounds.upperBound, edit.range.upperBound + Self.reach)
-    let edit = slid(edit, within: low..<high)
-    // A word can't both lose and gain letters.
-    return widenedToNumber(edit).map { snap([$0])[0] } ?? edit
-  }
+  static var reach: Int { 1024 }
 
   /// Slides pure insertions and deletions to where a line or a word begins or ends, if the text is the same then. Taking
   /// "two " out of "one two three" could be taking out "wo t" as well, and a concurrent change would tell the difference. Of equally
@@ -53,7 +42,7 @@ struct WordSnapping {
   }
 
   /// The edit, a pure insertion or deletion, where among equivalent places it begins best.
-  private func slid(_ edit: Edit<UInt8>, within limits: Range<Int>) -> Edit<UInt8> {
+  func slid(_ edit: Edit<UInt8>, within limits: Range<Int>) -> Edit<UInt8> {
     let start = edit.range.lowerBound
     let isInsertion = edit.range.isEmpty
     let count = isInsertion ? edit.replacement.count : edit.range.count
@@ -79,17 +68,15 @@ struct WordSnapping {
     func byte(_ place: Int) -> UInt8 { bytes[place &- first] }
     func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
     func score(_ place: Int) -> Int {
-      guard place > limits.lowerBound || place == bounds.lowerBound else { return 0 }
+      if place == start - Self.reach, place > bounds.lowerBound { return 0 }
       let byteBehind = byte(place)
       if isContinuation(byteBehind) || place + count < end && isContinuation(byte(place + count)) {
         return -1
       }
-      if place == bounds.lowerBound { return 2 }
-      let byteBefore = byte(place - 1)
-      if byteBefore == 0x0A { return 2 }
-      // In a run of one byte nothing more is asked.
-      if byteBefore == byteBehind { return 0 }
-      return isWordByte(byteBefore) != isWordByte(byteBehind) ? 1 : 0
+      if place == bounds.lowerBound { return 4 }
+      let byteBefore = place > first ? byte(place - 1) : text[place - 1]
+      if byteBefore == 0x0A { return 4 }
+      return Self.edge(byteBefore, byteBehind)
     }
     var best = (place: start, score: score(start))
     var place = start
@@ -121,7 +108,7 @@ struct WordSnapping {
     while low > limits.lowerBound, text[low - 1] == byte { low -= 1 }
     let isBeginning =
       low > limits.lowerBound
-      ? text[low - 1] == 0x0A || isWordByte(text[low - 1]) != isWordByte(byte)
+      ? text[low - 1] == 0x0A || Self.edge(text[low - 1], byte) > 0
       : low == bounds.lowerBound
     if isBeginning {
       return Edit(range: low..<low + edit.range.count, replacement: edit.replacement)
@@ -135,183 +122,22 @@ struct WordSnapping {
     byte >= 0x80 || isWordASCII(byte)
   }
 
-  /// Widens edits to whole words, where a word would both lose and gain letters. Pure insertions and pure deletions inside
-  /// a word stay as they are, but a number is always replaced whole: with an inserted digit it is another number, and one digit
-  /// each of two people is a number that neither meant.
-  ///
-  /// `edits` are sorted and apart from each other; so are those returned, and they lead to the same text. O(edits and the
-  /// words they touch).
-  func snap(_ edits: [Edit<UInt8>]) -> [Edit<UInt8>] {
-    var result: [Edit<UInt8>] = []
-    var index = 0
-    while index < edits.count {
-      var end = index + 1
-      while end < edits.count, areOfOneWord(edits[end - 1], edits[end]) { end += 1 }
-      let cluster = edits[index..<end]
-      let loses = cluster.contains { touchesWord(text[$0.range]) }
-      let gains = cluster.contains { touchesWord($0.replacement[...]) }
-      if loses && gains {
-        result.append(widened(merged(cluster)))
-      } else if let number = widenedToNumber(merged(cluster)) {
-        result.append(number)
-      } else {
-        result += cluster
-      }
-      index = end
-    }
-    // An edit that has grown may touch its neighbour, or be of one word with it now.
-    result = result.joiningNeighbours()
-    return result == edits ? result : snap(result)
+  /// How well an insertion or a deletion begins between two bytes: behind a blank, in front of one or at a bracket, at a word, or within
+  /// one. In a run of one byte nothing more is asked.
+  private static func edge(_ before: UInt8, _ behind: UInt8) -> Int {
+    if before == behind { return 0 }
+    if (before <= 0x20) != (behind <= 0x20) { return before <= 0x20 ? 3 : 2 }
+    if isClosingBracket(before) || isOpeningBracket(behind) { return 2 }
+    return isWordByte(before) != isWordByte(behind) ? 1 : 0
   }
 
-  /// True if two edits are made to one word: there are nothing but letters between them, and a letter on either side, before or
-  /// afterwards. A word that stands between them as it was is no part of either.
-  private func areOfOneWord(_ edit: Edit<UInt8>, _ next: Edit<UInt8>) -> Bool {
-    let (start, end) = (edit.range.upperBound, next.range.lowerBound)
-    guard Self.isWord(text[start..<end]) else { return false }
-    let isBehindLetter =
-      start > bounds.lowerBound && isWord(at: scalar(before: start))
-      || endsWithLetter(edit.replacement)
-    return isBehindLetter && (isWord(at: end) || beginsWithLetter(next.replacement))
+  private static func isOpeningBracket(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "(") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{")
   }
 
-  private func beginsWithLetter(_ utf8: [UInt8]) -> Bool {
-    !utf8.isEmpty && isWordScalar(firstScalar(of: utf8[...]))
+  private static func isClosingBracket(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: ")") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}")
   }
 
-  private func endsWithLetter(_ utf8: [UInt8]) -> Bool {
-    utf8.lastIndex { $0 & 0xC0 != 0x80 }.map { isWordScalar(firstScalar(of: utf8[$0...])) } ?? false
-  }
-
-  private func merged(_ cluster: ArraySlice<Edit<UInt8>>) -> Edit<UInt8> {
-    var edit = cluster.first!
-    for next in cluster.dropFirst() {
-      let between = text[edit.range.upperBound..<next.range.lowerBound]
-      edit = Edit(
-        range: edit.range.lowerBound..<next.range.upperBound,
-        replacement: edit.replacement + between + next.replacement)
-    }
-    return edit
-  }
-
-  /// The edit with the rest of the words in which it begins and ends.
-  private func widened(_ edit: Edit<UInt8>) -> Edit<UInt8> {
-    var low = edit.range.lowerBound
-    var high = edit.range.upperBound
-    if isWord(at: low) {
-      while low > bounds.lowerBound, isWord(at: scalar(before: low)) { low = scalar(before: low) }
-    }
-    if high > bounds.lowerBound, isWord(at: scalar(before: high)) {
-      while isWord(at: high) {
-        high += sizeOfScalar(beginningWith: text[high])
-      }
-    }
-    return Edit(
-      range: low..<high,
-      replacement: text[low..<edit.range.lowerBound] + edit.replacement
-        + text[edit.range.upperBound..<high])
-  }
-
-  /// The edit with the rest of the number in which it is made; nil if not one number takes the place of another.
-  private func widenedToNumber(_ edit: Edit<UInt8>) -> Edit<UInt8>? {
-    guard text[edit.range].allSatisfy(isDigit), edit.replacement.allSatisfy(isDigit) else {
-      return nil
-    }
-    var low = edit.range.lowerBound
-    while low > bounds.lowerBound, isDigit(text[low - 1]) { low -= 1 }
-    var high = edit.range.upperBound
-    while high < bounds.upperBound, isDigit(text[high]) { high += 1 }
-    let replacement =
-      text[low..<edit.range.lowerBound] + edit.replacement + text[edit.range.upperBound..<high]
-    // Digits of a word such as "v10" are letters of it.
-    guard low < high, !replacement.isEmpty,
-      low == bounds.lowerBound || !isWord(at: scalar(before: low)), !isWord(at: high)
-    else { return nil }
-    return Edit(range: low..<high, replacement: Array(replacement))
-  }
-
-  private func scalar(before index: Int) -> Int {
-    var index = index - 1
-    while text[index] & 0xC0 == 0x80 { index -= 1 }
-    return index
-  }
-
-  private func isWord(at index: Int) -> Bool {
-    index < bounds.upperBound && isWordScalar(firstScalar(of: text[index..<bounds.upperBound]))
-  }
-
-  /// True if there are bytes, and all are of letters.
-  static func isWord(_ utf8: ArraySlice<UInt8>) -> Bool {
-    guard !utf8.isEmpty else { return false }
-    var index = utf8.startIndex
-    while index < utf8.endIndex {
-      guard isWordScalar(firstScalar(of: utf8[index...])) else { return false }
-      index += sizeOfScalar(beginningWith: utf8[index])
-    }
-    return true
-  }
-
-  private func touchesWord(_ utf8: ArraySlice<UInt8>) -> Bool {
-    var index = utf8.startIndex
-    while index < utf8.endIndex {
-      if isWordScalar(firstScalar(of: utf8[index...])) { return true }
-      index += sizeOfScalar(beginningWith: utf8[index])
-    }
-    return false
-  }
-}
-
-private func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-
-/// The number of bytes of the letter that begins at a place; nil if what begins there is none.
-func lengthOfLetter(in text: [UInt8], at place: Int) -> Int? {
-  isWordScalar(firstScalar(of: text[place...]))
-    ? sizeOfScalar(beginningWith: text[place]) : nil
-}
-
-/// True if what begins at a place, no letter, says something by itself, as an ideograph or a pictograph does, and a comma
-/// doesn't.
-func isSymbol(in text: [UInt8], at place: Int) -> Bool {
-  if text[place] < 0x80 { return false }
-  switch firstScalar(of: text[place...]).properties.generalCategory {
-  case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
-    .initialPunctuation, .finalPunctuation, .otherPunctuation, .spaceSeparator, .lineSeparator,
-    .paragraphSeparator, .control, .format:
-    return false
-  default: return true
-  }
-}
-
-/// Decoding a whole text to look at its first letters would cost as much as comparing it.
-private func firstScalar(of utf8: ArraySlice<UInt8>) -> Unicode.Scalar {
-  let first = utf8[utf8.startIndex]
-  if first < 0x80 { return Unicode.Scalar(first) }
-  let count = sizeOfScalar(beginningWith: first)
-  var value = UInt32(first) & (0x7F >> UInt32(count))
-  for byte in utf8.prefix(count).dropFirst() { value = value << 6 | UInt32(byte & 0x3F) }
-  return Unicode.Scalar(value) ?? "\u{FFFD}"
-}
-
-private func isWordASCII(_ byte: UInt8) -> Bool {
-  switch byte {
-  case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "'"): true
-  default: false
-  }
-}
-
-private func isWordScalar(_ scalar: Unicode.Scalar) -> Bool {
-  switch scalar {
-  case _ where scalar.isASCII: isWordASCII(UInt8(truncatingIfNeeded: scalar.value))
-  case "\u{2019}": true
-  case "\u{0E00}"..."\u{0EFF}", "\u{1000}"..."\u{109F}", "\u{1780}"..."\u{17FF}": false
-  case "\u{3040}"..."\u{309F}": false
-  case _ where scalar.properties.isIdeographic: false
-  default:
-    switch scalar.properties.generalCategory {
-    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
-      .decimalNumber, .letterNumber, .otherNumber, .nonspacingMark, .spacingMark, .enclosingMark:
-      true
-    default: false
-    }
-  }
+  private static func isWordByte(_ byte: UInt8) -> Bool { byte >= 0x80 || isWordASCII(byte) }
 }

@@ -1,0 +1,176 @@
+/// What divides a replacement from another one of the same text, if there is one: a line end and the line's mark where a line is
+/// replaced, a blank between words, nothing in scripts without blanks.
+struct DividedEdits {
+  let text: [UInt8]
+  /// The place of the last word that is replaced with its sentence, though the new text has it too.
+  let lastRewritten: Int?
+
+  /// A line's mark is no longer than this.
+  private static let mostMark = 128
+
+  init(of text: [UInt8], lastRewritten: Int? = nil) {
+    self.text = text
+    self.lastRewritten = lastRewritten
+  }
+
+  /// Edits of the text that replace whole tokens, each with its divider.
+  func divided(_ edits: [Edit<UInt8>]) -> [Edit<UInt8>] {
+    var result = edits
+    for index in edits.indices where !edits[index].replacement.isEmpty {
+      if edits[index].isConversion(in: text) {
+        // What it brings tells that it is one (LineEnds.swift).
+        result[index].divider = edits[index].replacement
+        continue
+      }
+      if edits[index].range.isEmpty {
+        // What was typed in front of a line end that was made another one.
+        let place = edits[index].range.lowerBound
+        if edits[index].replacement.last == 0x0D, place < text.count, text[place] == 0x0A {
+          result[index].divider = [0x0D]
+        }
+        continue
+      }
+      let next = index + 1 < edits.count ? edits[index + 1].range.lowerBound : text.count
+      let edit = withFullStop(edits[index], before: next)
+      result[index] = edit
+      result[index].divider = divider(
+        of: edit, behind: edits[..<index], before: edits[(index + 1)...])
+    }
+    return result
+  }
+
+  /// The edit with the full stop behind it, if all of a sentence up to there is replaced.
+  private func withFullStop(_ edit: Edit<UInt8>, before next: Int) -> Edit<UInt8> {
+    var edit = edit
+    let end = edit.range.upperBound
+    var stop = end
+    while stop < min(next, end + 8), isFullStop(text[stop]) { stop += 1 }
+    guard stop > end, stop < next || next == text.count,
+      stop == text.count || text[stop] <= 0x20, isSentenceStart(edit.range.lowerBound)
+    else { return edit }
+    edit.replacement += text[end..<stop]
+    edit.range = edit.range.lowerBound..<stop
+    return edit
+  }
+
+  /// True if a sentence of several words may begin at a place.
+  private func isSentenceStart(_ place: Int) -> Bool {
+    if place >= 2, text[place - 1] == 0x20, isFullStop(text[place - 2]) { return true }
+    return markStart(of: place) != nil
+  }
+
+  /// The beginning of the line of a place before which there is nothing but the line's mark.
+  private func markStart(of place: Int) -> Int? {
+    var start = place
+    while !isLineStart(text, start) {
+      start -= 1
+      if place - start > Self.mostMark { return nil }
+    }
+    return start + lengthOfLineMark(text, start..<place) == place ? start : nil
+  }
+
+  private func divider(
+    of edit: Edit<UInt8>, behind previous: ArraySlice<Edit<UInt8>>,
+    before next: ArraySlice<Edit<UInt8>>
+  ) -> [UInt8] {
+    let replacement = edit.replacement
+    if replacement.first! <= 0x20 || replacement.last! <= 0x20 { return [] }
+    if let line = lineDivider(of: edit, behind: previous, before: next) { return line }
+    let isWithinWord =
+      edit.range.lowerBound > 0 && isLetter(at: scalarStart(text, before: edit.range.lowerBound))
+      && isWordStart(replacement)
+      || isLetter(at: edit.range.upperBound) && isWordEnd(replacement)
+    let isDivided =
+      isWordStart(replacement) || isWordEnd(replacement)
+      || !isSpoken(replacement) && isWordStart(Array(text[edit.range]))
+    return !isWithinWord && isDivided ? [0x20] : []
+  }
+
+  private func isLetter(at place: Int) -> Bool {
+    place < text.count && isWordScalar(firstScalar(of: text, at: place))
+  }
+
+  /// True if there is a letter or a digit: whoever types over a word may begin with another sign.
+  private func isSpoken(_ utf8: [UInt8]) -> Bool {
+    String(decoding: utf8, as: UTF8.self).unicodeScalars.contains {
+      $0.properties.isAlphabetic || $0.properties.numericType != nil
+    }
+  }
+
+  private func isWordStart(_ utf8: [UInt8]) -> Bool {
+    var scanner = TokenScanner(utf8, in: utf8.indices)
+    return scanner.next()?.isDivisible ?? false
+  }
+
+  private func isWordEnd(_ utf8: [UInt8]) -> Bool {
+    var low = safePlace(in: utf8, before: utf8.count, from: 0)
+    if low == utf8.count { low = 0 }
+    var scanner = TokenScanner(utf8, in: low..<utf8.count)
+    var last: Token?
+    while let token = scanner.next() { last = token }
+    return last?.isDivisible ?? false
+  }
+
+  /// A line end and the line's mark, if all of the line behind its mark is replaced.
+  private func lineDivider(
+    of edit: Edit<UInt8>, behind previous: ArraySlice<Edit<UInt8>>,
+    before next: ArraySlice<Edit<UInt8>>
+  ) -> [UInt8]? {
+    guard let start = markStart(of: edit.range.lowerBound) else { return nil }
+    var end = edit.range.upperBound
+    while end < text.count, text[end] == 0x20 || text[end] == 0x09 { end += 1 }
+    let nextStart = next.first?.range.lowerBound ?? text.count + 1
+    guard nextStart >= end, end == text.count || isLineEnd(at: end) else { return nil }
+    if end == text.count {
+      let isLine =
+        start > 0 || edit.range.lowerBound > start
+        || isFullStop(edit.replacement.last!) || (lastRewritten.map(edit.range.contains) ?? false)
+      guard isLine else { return nil }
+    }
+    return lineEnd(end, start, next.first) + mark(start..<edit.range.lowerBound, previous)
+  }
+
+  private func isLineEnd(at place: Int) -> Bool { lengthOfLineEnd(text, place, text.count) > 0 }
+
+  /// The kind of line end that is behind a line in the new text; that before the line, if the text ends with it.
+  private func lineEnd(_ place: Int, _ start: Int, _ next: Edit<UInt8>?) -> [UInt8] {
+    if place == text.count {
+      guard start > 0 else { return [0x0A] }
+      if text[start - 1] == 0x0D { return [0x0D] }
+      return start > 1 && text[start - 2] == 0x0D ? [0x0D, 0x0A] : [0x0A]
+    }
+    var end = Array(text[place..<place + lengthOfLineEnd(text, place, text.count)])
+    if let next, next.range.lowerBound <= place + end.count,
+      next.range.upperBound <= place + end.count,
+      next.isConversion(in: text)
+    {
+      end.replaceSubrange(
+        next.range.lowerBound - place..<next.range.upperBound - place, with: next.replacement)
+    }
+    return end
+  }
+
+  /// A line's mark after the edits before.
+  private func mark(_ range: Range<Int>, _ previous: ArraySlice<Edit<UInt8>>) -> [UInt8] {
+    var mark = Array(text[range])
+    for edit in previous.reversed() {
+      if edit.range.lowerBound < range.lowerBound || edit.range.upperBound > range.upperBound {
+        break
+      }
+      if edit.range.isEmpty, edit.range.lowerBound == range.lowerBound,
+        edit.replacement.last == 0x0A
+      {
+        break
+      }
+      mark.replaceSubrange(
+        edit.range.lowerBound - range.lowerBound..<edit.range.upperBound - range.lowerBound,
+        with: edit.replacement)
+    }
+    return mark
+  }
+}
+
+extension Token {
+  /// True for what a blank stands between: what is written with blanks.
+  fileprivate var isDivisible: Bool { kind == .word || kind == .number || kind == .box }
+}

@@ -1,0 +1,133 @@
+/// A line of a part of a text: what stands in it, and its end, which is empty behind the last one.
+struct Line {
+  var content: Range<Int>
+  var end: Range<Int>
+
+  /// The lines of a part of a text, one more than there are line ends: line feeds, carriage returns, and both as one.
+  static func lines(of text: [UInt8], in range: Range<Int>) -> [Line] {
+    var lines: [Line] = []
+    var start = range.lowerBound
+    var place = start
+    while place < range.upperBound {
+      let length = lengthOfLineEnd(text, place, range.upperBound)
+      if length == 0 {
+        place += 1
+        continue
+      }
+      lines.append(Line(content: start..<place, end: place..<place + length))
+      place += length
+      start = place
+    }
+    lines.append(Line(content: start..<place, end: place..<place))
+    return lines
+  }
+
+  /// True if the content begins where a line of the text does.
+  func isWhole(_ text: [UInt8]) -> Bool { isLineStart(text, content.lowerBound) }
+}
+
+func isLineStart(_ text: [UInt8], _ place: Int) -> Bool {
+  place == 0 || text[place - 1] == 0x0A || text[place - 1] == 0x0D
+}
+
+/// The number of bytes of the line end at a place; 0 if there is none.
+func lengthOfLineEnd(_ text: [UInt8], _ place: Int, _ end: Int) -> Int {
+  guard place < end else { return 0 }
+  if text[place] == 0x0A { return 1 }
+  if text[place] != 0x0D { return 0 }
+  return place + 1 < end && text[place + 1] == 0x0A ? 2 : 1
+}
+
+/// The number of bytes of what a line begins with and keeps when it is rewritten: indentation, marks of quotes, lists, numbers and
+/// headings, and a check box, each with the blank behind it.
+func lengthOfLineMark(_ text: [UInt8], _ line: Range<Int>) -> Int {
+  var place = line.lowerBound
+  func skipBlanks() {
+    while place < line.upperBound, text[place] == 0x20 || text[place] == 0x09 { place += 1 }
+  }
+  func isBlank(_ place: Int) -> Bool {
+    place < line.upperBound && (text[place] == 0x20 || text[place] == 0x09)
+  }
+  skipBlanks()
+  while place < line.upperBound {
+    var next = place
+    switch text[place] {
+    case UInt8(ascii: ">"), UInt8(ascii: "-"), UInt8(ascii: "*"), UInt8(ascii: "+"): next += 1
+    case UInt8(ascii: "#"):
+      while next < line.upperBound, text[next] == UInt8(ascii: "#") { next += 1 }
+    case UInt8(ascii: "["):
+      var scanner = TokenScanner(text, in: place..<line.upperBound)
+      guard let box = scanner.next(), box.kind == .box else { return place - line.lowerBound }
+      next = box.range.upperBound
+    case 0x30...0x39:
+      while next < line.upperBound, isASCIIDigit(text[next]) { next += 1 }
+      guard next < line.upperBound,
+        text[next] == UInt8(ascii: ".") || text[next] == UInt8(ascii: ")")
+      else { return place - line.lowerBound }
+      next += 1
+    default: return place - line.lowerBound
+    }
+    guard isBlank(next) else { return place - line.lowerBound }
+    place = next
+    skipBlanks()
+  }
+  return place - line.lowerBound
+}
+
+// MARK: - Sentences
+
+/// The place behind the last end of a line or a sentence before a place, or `low`.
+func sentenceStart(in text: [UInt8], before place: Int, from low: Int) -> Int {
+  var index = place
+  while index > low {
+    let byte = text[index - 1]
+    if byte == 0x0A || byte == 0x0D { return index }
+    if byte == 0x20, index - 1 > low, isFullStop(text[index - 2]), index < place { return index }
+    index -= 1
+  }
+  return index == 0 ? 0 : safePlace(in: text, before: place, from: low)
+}
+
+/// The place of the next line end behind a place, or the place behind the next end of a sentence, or `high`.
+func sentenceEnd(in text: [UInt8], behind place: Int, to high: Int) -> Int {
+  var index = place
+  while index < high {
+    let byte = text[index]
+    if byte == 0x0A || byte == 0x0D { return index }
+    if index > place, byte == 0x20, isFullStop(text[index - 1]) { return index }
+    index += 1
+  }
+  return index == text.count ? index : safePlace(in: text, behind: place, to: high)
+}
+
+func isFullStop(_ byte: UInt8) -> Bool {
+  byte == UInt8(ascii: ".") || byte == UInt8(ascii: "!") || byte == UInt8(ascii: "?")
+}
+
+extension Edit<UInt8> {
+  /// The same edit; of one that deletes the line feed of a carriage return, or types a line feed behind a carriage return, that part becomes an edit that
+  /// replaces the line end: a line end is one thing (LineEnds.swift).
+  func keepingLineEnds(in text: [UInt8]) -> [Edit<UInt8>] {
+    let (low, high) = (range.lowerBound, range.upperBound)
+    guard low > 0, text[low - 1] == 0x0D, high == text.count || text[high] != 0x0A else {
+      return [self]
+    }
+    if range.isEmpty, replacement == [0x0A] {
+      return [Edit(range: low - 1..<low, replacement: [0x0D, 0x0A])]
+    }
+    guard replacement.isEmpty, !range.isEmpty, text[low] == 0x0A else { return [self] }
+    let end = Edit(range: low - 1..<low + 1, replacement: [0x0D])
+    return high == low + 1 ? [end] : [end, Edit(range: low + 1..<high, replacement: [])]
+  }
+
+  /// True if the edit only makes one line end of another.
+  func isConversion(in text: [UInt8]) -> Bool {
+    let (low, high) = (range.lowerBound, range.upperBound)
+    if range.count == 1, replacement.isEmpty {
+      return text[low] == 0x0D && high < text.count && text[high] == 0x0A
+    }
+    guard range.count <= 2, Self.isLineEnd(replacement) else { return false }
+    if !range.isEmpty { return lengthOfLineEnd(text, low, high) == range.count }
+    return replacement == [0x0D] && high < text.count && text[high] == 0x0A
+  }
+}
