@@ -99,4 +99,31 @@ import Testing
       #expect(people[1].book[note]!.text.string == new)
     }
   }
+
+  /// Two insertions of a change between the same elements are refused by other replicas. Text around single carriage returns or line feeds that
+  /// become another line end made such a pair.
+  @Test func `are no two insertions at one place where line ends are converted`() throws {
+    func texts(of letters: [String]) -> [String] {
+      var (all, longest) = ([""], [""])
+      for _ in 0..<3 {
+        longest = longest.flatMap { text in letters.map { text + $0 } }
+        all += longest
+      }
+      return all
+    }
+    let olds = texts(of: ["b", "\r", "\n"]) + ["\nb\n", "\n\n\r\n", "b\n\n\n"]
+    let news = texts(of: ["b", "u", "\r", "\n"]) + ["\ru\r\n", "\r\rb\r", "\r\r\ru", "x\r\n\r\nd"]
+    for old in olds {
+      for new in news {
+        let (one, other) = (Person(1), Person(2))
+        let note = one.create("note", old)
+        try other.pull(one)
+        one.setText(note, new)
+        try other.pull(one)
+        #expect(
+          Array(other.book[note]!.text.string.utf8) == Array(new.utf8),
+          "\(old.debugDescription) to \(new.debugDescription)")
+      }
+    }
+  }
 }

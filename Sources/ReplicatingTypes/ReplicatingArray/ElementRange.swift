@@ -156,8 +156,8 @@ public struct Edit<Element: Equatable & Sendable>: Equatable, Sendable {
   public var range: Range<Int>
   /// The elements that stand there afterwards.
   public var replacement: [Element]
-  /// What divides `replacement` from another replacement of the same elements that is made without knowledge of this one; only then it is
-  /// shown, behind `replacement`. Empty for a pure insertion or deletion. Of what makes a line end one of another kind: the same as
+  /// The elements that divide `replacement` from a concurrent replacement of the same elements; only beside one they are shown, behind
+  /// `replacement`. Empty for a pure insertion or deletion. Of what makes a line end one of another kind: the same as
   /// `replacement` (`convertsLineEnd`).
   public var divider: [Element]
 
@@ -172,7 +172,7 @@ public struct Edit<Element: Equatable & Sendable>: Equatable, Sendable {
 extension Edit: Hashable where Element: Hashable {}
 
 extension Edit {
-  /// True if a line end is made one of another kind: what the edit inserts ends with a line end, and `divider` is the same (LineEnds.swift).
+  /// True if the edit converts a line end: `replacement` ends with a line end, and `divider` is the same (LineEnds.swift).
   public var convertsLineEnd: Bool {
     guard !divider.isEmpty, divider.count < 3,
       replacement.suffix(divider.count).elementsEqual(divider), let bytes = divider as? [UInt8]
@@ -190,13 +190,19 @@ extension Array {
   /// The same edits, which are sorted, those that touch each other made one. Two insertions at one place would otherwise
   /// be two siblings there, of which the newer stands first.
   ///
-  /// What makes a line end one of another kind stays an edit by itself.
+  /// An edit that converts a line end stays one by itself, unless text is inserted on both its sides and the line end is one scalar: that has
+  /// two sides for three insertions, so the last of them is joined to the edit.
   public func joiningNeighbours<Content>() -> [Edit<Content>] where Element == Edit<Content> {
     if count < 2 { return self }
     var result: [Edit<Content>] = []
+    /// True if the last edit of `result`, or one before it, needs the place behind the last one.
+    var isTaken = false
     for edit in self {
-      if let last = result.last, last.range.upperBound == edit.range.lowerBound,
-        !last.convertsLineEnd, !edit.convertsLineEnd
+      let last = result.last
+      let touches = last?.range.upperBound == edit.range.lowerBound
+      isTaken = isTaken && touches
+      if let last, touches,
+        !last.convertsLineEnd && !edit.convertsLineEnd || edit.range.isEmpty && isTaken
       {
         result[result.count - 1] = Edit(
           range: last.range.lowerBound..<edit.range.upperBound,
@@ -205,6 +211,8 @@ extension Array {
       } else {
         result.append(edit)
       }
+      let hasInside = edit.convertsLineEnd && edit.range.count > 1
+      isTaken = !edit.replacement.isEmpty && (edit.range.isEmpty || isTaken && !hasInside)
     }
     return result
   }

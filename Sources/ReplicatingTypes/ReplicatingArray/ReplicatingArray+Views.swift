@@ -337,7 +337,7 @@ extension ReplicatingArray {
     return origins(in: gap, by: last?.replica)
   }
 
-  /// What inserts the replacement of an edit. Beside a line end that is spared there is no converted one (LineEnds.swift).
+  /// The insertion of an edit's replacement. Beside a line end that is spared it is no converted one (LineEnds.swift).
   private func insertion(_ edit: Edit<Element>, _ left: LocalID, _ right: LocalID) -> Operation {
     var edit = edit
     if edit.convertsLineEnd, spared.contains(left) || spared.contains(right) { edit.divider = [] }
@@ -480,7 +480,7 @@ extension Edit {
     range.isEmpty ? (divider as? [UInt8]) == [0x0D] : place == range.lowerBound
   }
 
-  /// What inserts the replacement. A divider divides replacements, and nothing else.
+  /// The insertion of the replacement, with the divider if something is replaced or a line end converted.
   fileprivate func insertion(
     after left: ElementID?, before right: ElementID?
   ) -> ReplicatingArray<Element>.Operation {
@@ -490,18 +490,30 @@ extension Edit {
 }
 
 extension [Int] {
-  /// Moves the places of replacements of one scalar to its other side where an edit that touches it inserts something.
+  /// Moves the places of replacements of one scalar apart, so that of edits that touch each other no two insert at one place. An edit takes the
+  /// first of its places that is free; `joiningNeighbours` leaves one for each.
   fileprivate mutating func part<Content>(_ edits: [Edit<Content>]) {
-    func inserts(_ index: Int) -> Bool { index >= 0 && !edits[index].replacement.isEmpty }
-    for index in indices.dropFirst()
-    where self[index] == self[index - 1] && inserts(index) && inserts(index - 1) {
-      let start = edits[index - 1].range.lowerBound
-      let isFree = !(inserts(index - 2) && self[index - 2] == start)
-      if self[index - 1] > start, isFree {
-        self[index - 1] = start
-      } else if !edits[index].range.isEmpty {
-        self[index] = edits[index].range.upperBound
+    func inserts(_ index: Int) -> Bool { !edits[index].replacement.isEmpty }
+    func touches(_ index: Int) -> Bool {
+      index > 0 && edits[index - 1].range.upperBound == edits[index].range.lowerBound
+    }
+    /// True if an edit inserts where the one before it does.
+    func isBesidePrevious(_ index: Int) -> Bool {
+      touches(index) && inserts(index - 1) && inserts(index) && self[index] == self[index - 1]
+    }
+    var start = 0
+    while start < count {
+      var end = start + 1
+      while end < count, touches(end) { end += 1 }
+      if (start..<end).contains(where: isBesidePrevious) {
+        for index in start..<end where inserts(index) {
+          let range = edits[index].range
+          guard self[index] == range.lowerBound || self[index] == range.upperBound else { continue }
+          self[index] = range.lowerBound
+          if isBesidePrevious(index) { self[index] = range.upperBound }
+        }
       }
+      start = end
     }
   }
 }
