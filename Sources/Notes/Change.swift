@@ -41,8 +41,8 @@
 //                                                                and its value
 //                 | 1B note time                               the note is as old as this, less the change's time; only where it is created
 //                 | 1C note                                        purge: forget all of it, for good
-//                 | 22 note element element text count           insert text as 14 does, of which so many of the last bytes divide it
-//                                                                from another replacement: at least 1, and fewer than all
+//                 | 22 note element element text count           insert text as 14 does; count: the number of its last bytes that divide it
+//                                                                from another replacement, at least 1, and fewer than all
 //                 | 1E note ticks count*(16 bytes)                 stands for operations 10 … 1B and 22, one behind the other, of a note that was
 //                                                                purged: the logical time that they take, a varint, and the replicas
 //                                                                that they name for the first time, but for that of the note

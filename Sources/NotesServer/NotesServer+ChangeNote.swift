@@ -145,13 +145,13 @@ extension NotesServer {
     openTexts.trim(note)
   }
 
-  /// Notes what a change has removed of which its client may be told later that it is there: what others had removed before, and dividers.
+  /// Records the elements that a change removed and of which its client may be told later: those removed before by others, and dividers.
   mutating func recordRemovals(
     of operations: [Change.Operation], by change: ChangeID, on note: NoteID, from id: Int
   ) {
-    // A note that was changed is open.
-    guard let count = try? read(note, { $0.text.count(by: change.replica) }) else { return }
-    let dividers = operations.dividers(by: change.replica, of: count)
+    // A note that was changed is open, so it can be read.
+    let count = try? read(note) { $0.text.count(by: change.replica) }
+    let dividers = count.map { operations.dividers(by: change.replica, of: $0) } ?? []
     openTexts.record(repeated: operations.removals + dividers, on: note, from: id)
   }
 

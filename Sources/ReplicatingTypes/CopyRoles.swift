@@ -1,4 +1,4 @@
-/// Which copies are shown in a state, and which of them stand for others; and what else is not there though nobody removed it.
+/// The roles of copies in a state (shown, withheld, or standing for others), and the converted line ends that are hidden in it.
 struct CopyRoles {
   private let shownAlone: Counterparts
   /// By copy that is shown alone, the others of its list.

@@ -14,7 +14,7 @@
 // the last element of the span that is in the text of the world of d. D is *called for* if there are u and v, neither of them is white (if D
 // has a line end: a line end), and between u and D there is no divider for which the same holds with an element behind D as its v.
 //
-// D is shown if it is called for, c is of a replica that follows this rule (`Identifier.sparesSeparators`), and nobody but c has removed it. Copies that are withheld (EqualReplacements.swift) are not there; of one
+// D is shown if it is called for, c is of a replica that follows this rule (`Identifier.sparesSeparators`), and no change but c removed it. Copies that are withheld (EqualReplacements.swift) are not there; of one
 // that stands for others v was inserted by several changes d, of which one is enough, and its divider was removed by the changes of all.
 // Elements of dividers are no separators of the first rule. In a gap of c with a divider of c that is called for, c spares no separator
 // by the second part of that rule, and none at all if the divider has a line end.
@@ -105,7 +105,7 @@ extension Worlds {
     return true
   }
 
-  /// True if an element of a divider that is called for is shown: nobody else has removed it.
+  /// True if no change removed an element of a divider but those that inserted the element, or its counterparts.
   mutating func isShown(
     dividing element: LocalID, in value: ReplicatingArray<UInt8>
   ) -> Bool {
@@ -113,10 +113,10 @@ extension Worlds {
     return removers(of: element, value).allSatisfy(own.contains)
   }
 
-  /// What is divided in a gap of a change by its own dividers.
+  /// The kind of text that the dividers of a change divide in a gap of the change.
   enum Division { case nothing, words, lines }
 
-  /// What the dividers of a change divide in a gap of it, those that are called for.
+  /// The kind of text that those dividers of a change divide in one of its gaps that are called for.
   mutating func division<Asked: Causality>(
     between left: LocalID?, _ right: LocalID?, by change: LocalChange,
     in value: inout ReplicatingArray<UInt8>, _ causality: inout Asked

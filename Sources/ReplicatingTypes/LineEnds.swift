@@ -6,26 +6,26 @@
 //
 // E is hidden if
 //
-//   1. E extends a line feed that somebody removed, or
-//   2. E extends a line feed, and between both there is an element that nobody removed, or another one that extends it, or
-//   3. E replaces its anchors, and a change removed all of them which puts no converted end in the place of one of them, or
+//   1. E extends a line feed that a change removed, or
+//   2. E extends a line feed, and between the two stands another converted end that extends it, or an element that no change removed, or
+//   3. E replaces its anchors, and one change removed all of them that puts no converted end in the place of one of them, or
 //   4. E replaces an anchor, and another converted end that replaces it stands in front of E.
 //
-// An anchor that is not there, because what inserted it is withdrawn, or withheld as a copy (EqualReplacements.swift), counts as removed. What is hidden is not there
-// for the rules on dividers and separators. Changes that are withdrawn are not in S. Only converted ends by replicas that follow the rules are hidden.
+// An anchor counts as removed if its insertion is withdrawn, or is a copy that is withheld (EqualReplacements.swift). The rules on dividers and separators take a hidden
+// converted end for absent. Changes that are withdrawn are not in S. Only converted ends by replicas that follow the rules are hidden.
 //
-// It is a function of S: who inserted and removed what, and where it stands. That an edit by somebody who sees all does what was typed is up to
-// that edit: who sees a carriage return and a line feed does not remove the line feed alone, and writes nothing between both (`Edit.keepingLineEnds`).
+// The rule is a function of S: insertions, removals and places are in the changes. An edit whose author knows all of S does what was typed, because such an edit never
+// removes the line feed of a carriage return alone, and never inserts between the two (`Edit.keepingLineEnds`).
 
 /// A converted end, and its anchors.
 private struct ConvertedEnd {
-  /// Its last element.
-  var element: LocalID
   var elements: [LocalID]
   var change: LocalChange
   /// One that it extends, or one or two that it replaces.
   var anchors: [LocalID]
   var replaces: Bool
+
+  var element: LocalID { elements.last! }
 }
 
 extension ReplicatingArray<UInt8> {
@@ -36,7 +36,7 @@ extension ReplicatingArray<UInt8> {
     guard isConcurrent || hasWithdrawals else { return [] }
     if !isIndexed { buildIndex() }
     restoreOrigins()
-    // Of a state of the past what is white is not compared.
+    // A state of the past may hide other line ends: texts are compared without their white characters (TextSum.swift).
     isContested = true
     let removals = RemovalIndex(of: authors, without: withdrawn)
     var walker = self
@@ -55,23 +55,26 @@ extension ReplicatingArray<UInt8> {
     let ends = dividers.lineEnds.filter { isThere($0.change) }
       .compactMap { convertedEnd(of: $0, removals) }
     var converters: [LocalID: Set<LocalChange>] = [:]
-    var first: [LocalID: LocalID] = [:]
-    for end in ends where end.replaces {
+    /// By anchor: the first of the converted ends that replace it, the last of those that extend it.
+    var (first, last): ([LocalID: LocalID], [LocalID: LocalID]) = ([:], [:])
+    for end in ends {
       for anchor in end.anchors {
-        converters[anchor, default: []].insert(end.change)
+        if end.replaces { converters[anchor, default: []].insert(end.change) }
         if copies.isWithheld(end.element) { continue }
-        if first[anchor].map({ isOrdered(end.element, before: $0) }) ?? true {
+        if end.replaces, first[anchor].map({ isOrdered(end.element, before: $0) }) ?? true {
           first[anchor] = end.element
+        }
+        if !end.replaces, last[anchor].map({ isOrdered($0, before: end.element) }) ?? true {
+          last[anchor] = end.element
         }
       }
     }
-    let extending = Set(ends.filter { !$0.replaces }.map(\.element))
     func isHidden(_ end: ConvertedEnd) -> Bool {
       if !end.anchors.allSatisfy({ isThere($0) }) { return true }
       let removers = end.anchors.map(removers)
       guard end.replaces else {
-        return !removers[0].isEmpty
-          || walker.isSeparated(end, extending, removals, isThere, { isThere($0) })
+        return !removers[0].isEmpty || last[end.anchors[0]] != end.element
+          || walker.isSeparated(end, removals, isThere, { isThere($0) })
       }
       let known = end.anchors.reduce(into: Set<LocalChange>()) { $0.formUnion(converters[$1]!) }
       let ofAll = removers.dropFirst().reduce(Set(removers[0])) { $0.intersection($1) }
@@ -103,14 +106,15 @@ extension ReplicatingArray<UInt8> {
       else { return nil }
     }
     return ConvertedEnd(
-      element: elements.last!, elements: elements, change: divider.change,
-      anchors: replaced.isEmpty ? [right] : replaced, replaces: !replaced.isEmpty)
+      elements: elements, change: divider.change, anchors: replaced.isEmpty ? [right] : replaced,
+      replaces: !replaced.isEmpty)
   }
 
-  /// True if between a carriage return and the line feed that it extends there is an element that nobody removed, or another one that may extend
-  /// that.
+  /// True if between a carriage return and the line feed that it extends there is an element that no change removed.
+  ///
+  /// - Complexity: O(stretches that the same changes removed × log runs).
   private mutating func isSeparated(
-    _ end: ConvertedEnd, _ extending: Set<LocalID>, _ removals: RemovalIndex,
+    _ end: ConvertedEnd, _ removals: RemovalIndex,
     _ isChangeThere: (LocalChange) -> Bool, _ isElementThere: (LocalID) -> Bool
   ) -> Bool {
     let to = end.anchors[0]
@@ -123,9 +127,12 @@ extension ReplicatingArray<UInt8> {
       }
       let element = LocalID(tree.current.author, offset)
       if element == to { return false }
-      if extending.contains(element), isElementThere(element) { return true }
-      if removals.removers(of: element).contains(where: isChangeThere) {
-        offset += 1
+      let (changes, offsets) = removals.removal(of: element)
+      if changes.contains(where: isChangeThere) {
+        offset = Swift.min(tree.current.end, offsets.upperBound)
+        if element.author == to.author, element.offset < to.offset {
+          offset = Swift.min(offset, to.offset)
+        }
       } else if isElementThere(element) {
         return true
       } else {

@@ -46,7 +46,7 @@ extension ReplicatingArray<UInt8> {
     var candidates: [LocalID] = []
     var asked = ElementBitmap()
     let turned = try turnedEdits(&causality)
-    /// Where something stands for others, or is not there though nobody removed it, each divider may be shown now.
+    /// True if each element that no change removed is there for the rules, and for itself alone. Otherwise any divider may turn.
     let areAllThere = turned.isEmpty && self.copies.isEmpty && dividers.lineEnds.isEmpty
     var divided = Set(areAllThere ? [] : dividers.all)
     func insert(_ found: [LocalID], areUndecided: Bool = true) {
@@ -98,7 +98,7 @@ extension ReplicatingArray<UInt8> {
     for divider in divided {
       let isCalledFor = try worlds.isCalledFor(divider, in: &self, &causality)
       dividers.setAlone(divider, areAllThere && worlds.neighbours.isAlone(divider))
-      // Nobody removed it but its change, so it was called for if it was shown.
+      // A divider that was shown was called for. One that another change removed may have been.
       var mayTurn = isCalledFor
       for element in divider.elements {
         let isLeft = worlds.isShown(dividing: element, in: self)

@@ -1,4 +1,4 @@
-// What a rule of merging asks about a set of changes: the world of a change, and the text of that world (SparedSeparators.swift says what these are).
+// The world of a change and the text of that world, about which the rules of merging ask (SparedSeparators.swift defines both).
 
 /// The worlds of changes, and what is spared in them.
 struct Worlds {
@@ -184,7 +184,7 @@ struct Worlds {
 
 }
 
-/// What is found out about dividers in the worlds of their changes.
+/// The elements that dividers are to divide, found in the worlds of their changes.
 struct DividerNeighbours {
   struct Pair {
     /// The last element of the span, and the first of the extent.

@@ -475,7 +475,9 @@ extension TextOracle {
       let isSeparated = (end.elements[0] + 1..<end.anchors[0]).contains { place in
         isThere(place)
           && (removers(of: place).isEmpty
-            || ends.contains { $0.elements == [place] && !$0.replaces })
+            || ends.contains {
+              $0.elements == [place] && !$0.replaces && $0.anchors == end.anchors
+            })
       }
       return !removers(of: end.anchors[0]).isEmpty && mistake != .lineEndsWhoseAnchorIsRemoved
         || isSeparated && mistake != .lineEndsApartFromTheirs

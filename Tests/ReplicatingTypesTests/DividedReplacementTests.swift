@@ -172,20 +172,18 @@ struct MeetingRow: Sendable, CustomTestStringConvertible {
     #expect(meeting.result() == "the slow red fox")
   }
 
-  /// A replacement that three have made could not be read again.
-  @Test(arguments: [[1, 2, 3], [2, 1, 3], [3, 2, 1], [2, 3, 1]] as [[UInt64]])
-  func `are read again when three have made the same`(numbers: [UInt64]) throws {
-    for isReopened in [false, true] {
-      var meeting = Meeting("teh", of: numbers)
-      for index in 0..<3 { meeting.replace(index, "eh", with: "he") }
-      let writer = meeting.writers[1]
-      for other in [2, 0] {
-        if isReopened { try writer.reopen() }
-        meeting.pull(writer, from: meeting.writers[other])
-      }
-      try writer.reopen()
-      #expect(writer.text.string == "the")
+  /// A state in which a divider is shown was not found by its text, where the divider has a list mark.
+  @Test func `are found by the text of a state with the dividers`() {
+    var meeting = Meeting("- milk\n", of: [1, 2])
+    for (index, new) in ["bread", "eggs"].enumerated() {
+      meeting.replace(index, "milk", with: new, divider: "\n- ")
     }
+    #expect(["- bread\n- eggs\n", "- eggs\n- bread\n"].contains(meeting.result()))
+    let text = meeting.writers[0].text
+    var sum = TextSum(of: text)
+    sum.move(to: text.version)
+    #expect(sum.value == sum.value(of: text.utf8))
+    #expect(sum.value != sum.value(of: Array("- bread\n".utf8)))
   }
 
   @Test func `leave no bytes of a divider in what their changes did`() {

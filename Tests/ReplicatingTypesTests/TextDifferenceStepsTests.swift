@@ -187,6 +187,17 @@ private func told(_ old: String, _ new: String) -> [String] {
     #expect(indented.count == lines.count)
   }
 
+  /// The words of such a text are not looked through. All of it was replaced as one.
+  @Test func `takes each line with its like where a text is too long for words`() {
+    let lines = (0..<40_000).map { "line \($0) " + String(repeating: "x", count: 50) }
+    let old = Array(lines.joined(separator: "\n").utf8)
+    #expect(2 * old.count > 1 << 22)
+    let new = Array(lines.map { $0 + "y" }.joined(separator: "\n").utf8)
+    let edits = textDifference(from: old, to: new)
+    #expect(edits.count == lines.count)
+    #expect(edits.allSatisfy { $0.range.isEmpty && $0.replacement == [UInt8(ascii: "y")] })
+  }
+
   @Test func `is bounded where every line of a long text has another word`() {
     var generator = SplitMix64(seed: 2)
     let lines = lines(words(wordCount, &generator), 9)

@@ -1,6 +1,6 @@
 // The dividers of a text (Dividers.swift), found by what their changes removed.
 
-/// What divides an insertion from others, the last elements of it.
+/// The last elements of an insertion, which divide it from others.
 struct Divider: Hashable, Sendable {
   var author: AuthorIndex
   /// The number of the change that inserted and removed it.
@@ -25,7 +25,7 @@ struct DividerIndex: Sendable {
   var dividers: [[Divider]] = []
   /// By author, how many of its removals were looked at.
   var lookedAt: [Int] = []
-  /// The first elements of dividers that have no *v*.
+  /// The first elements of dividers that were found to have no *v*, an element behind them to divide (Dividers.swift).
   private var alone: Set<LocalID> = []
 
   /// Those of converted line ends.

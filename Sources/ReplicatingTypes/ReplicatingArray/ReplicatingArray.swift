@@ -75,7 +75,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   var turned = ChangeRanges()
   /// False if no change was ever withdrawn.
   var hasWithdrawals = false
-  /// What divides replacements, as far as it was looked for (Dividers.swift).
+  /// The dividers of replacements that `findDividers` has found (Dividers.swift).
   var dividers = DividerIndex()
   /// Set as long as the origins of what was read are not needed.
   var unrestored: UnrestoredOrigins?

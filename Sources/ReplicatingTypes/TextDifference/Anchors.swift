@@ -121,7 +121,7 @@ struct Anchors {
     if start < new.ranges.count { body(start..<new.ranges.count) }
   }
 
-  /// Drops the only word of the new text where the old one has several: whoever types over a selection may begin with a word of it.
+  /// Drops the only word of the new text where the old one has several: the first key typed over a selection may be a word of it.
   mutating func dropLoneWord(in newText: [UInt8]) {
     if new.ranges.count == 1, old.ranges.count > 1, isSpoken(newText, new.ranges[0]) { pairs = [] }
   }

@@ -1,4 +1,4 @@
-/// What divides a replacement from another one of the same text, if there is one: a line end and the line's mark where a line is
+/// Gives replacements the dividers that stand between them and other replacements of the same text: a line end and the line's mark where a line is
 /// replaced, a blank between words, nothing in scripts without blanks.
 struct DividedEdits {
   let text: [UInt8]
@@ -18,12 +18,12 @@ struct DividedEdits {
     var result = edits
     for index in edits.indices where !edits[index].replacement.isEmpty {
       if edits[index].isConversion(in: text) {
-        // What it brings tells that it is one (LineEnds.swift).
+        // The divider marks the edit as a conversion (LineEnds.swift).
         result[index].divider = edits[index].replacement
         continue
       }
       if edits[index].range.isEmpty {
-        // What was typed in front of a line end that was made another one.
+        // Text typed in front of a line end that is converted, too.
         let place = edits[index].range.lowerBound
         if edits[index].replacement.last == 0x0D, place < text.count, text[place] == 0x0A {
           result[index].divider = [0x0D]
@@ -90,7 +90,7 @@ struct DividedEdits {
     place < text.count && isWordScalar(firstScalar(of: text, at: place))
   }
 
-  /// True if there is a letter or a digit: whoever types over a word may begin with another sign.
+  /// True if there is a letter or a digit. The first key typed over a word may be another sign.
   private func isSpoken(_ utf8: [UInt8]) -> Bool {
     String(decoding: utf8, as: UTF8.self).unicodeScalars.contains {
       $0.properties.isAlphabetic || $0.properties.numericType != nil

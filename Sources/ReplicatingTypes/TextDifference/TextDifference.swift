@@ -41,7 +41,7 @@ public func textDifference(from old: [UInt8], to new: [UInt8]) -> [Edit<UInt8>] 
 /// Edits of a text that are sorted and apart from each other, without what each puts in the place of itself: that would be typed
 /// again. They lead to the same text. As long, for all of them together, as one difference may take.
 ///
-/// What they replace is widened to whole tokens, also beyond what they name.
+/// Each replacement is widened to whole tokens, also beyond the range that its edit names.
 public func differences(within edits: [Edit<UInt8>], of text: [UInt8]) -> [Edit<UInt8>] {
   var budget = TextDifference.budget
   var result: [Edit<UInt8>] = []
@@ -145,7 +145,7 @@ struct TextDifference {
   /// The number of bytes of a hunk that are looked through for words.
   private static let mostBytes = 1 << 22
 
-  /// The number of lines that are replaced one by one: of so many different ones none takes the place of a certain other one.
+  /// The greatest number of lines without a common word that are replaced one by one. More are replaced as a whole.
   private static let mostLines = 256
 
   init(old: [UInt8], new: [UInt8], budget: Int = Self.budget) {

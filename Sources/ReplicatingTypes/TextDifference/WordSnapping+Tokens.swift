@@ -2,7 +2,7 @@
 // word, and deleted from it, is as small as it was.
 
 extension WordSnapping {
-  /// What `slide` and `snap` make of a single edit that only inserts or only deletes: one as a rule.
+  /// The edits that `slide` and `snap` make of one that only inserts or only deletes: one as a rule.
   func settle(_ edit: Edit<UInt8>) -> [Edit<UInt8>] {
     let low = max(bounds.lowerBound, edit.range.lowerBound - Self.reach)
     let high = min(bounds.upperBound, edit.range.upperBound + Self.reach)
@@ -179,7 +179,7 @@ private struct Neighbourhood {
     _ some: ArraySlice<Edit<UInt8>>, _ whole: Hunk, _ isGiven: (Edit<UInt8>) -> Bool
   ) -> [Edit<UInt8>] {
     let replacing = Edit(range: whole.old, replacement: Array(newText[whole.new]))
-    // What a client types and deletes at several places of a word stays so.
+    // Insertions and deletions that a client names stay as they are, also several in one word.
     if some.count > 1, some.allSatisfy(isGiven), isASCII(whole) { return Array(some) }
     guard some.count == 1, let edit = some.first else { return [replacing] }
     if edit.range == whole.old || edit.isConversion(in: text) { return [edit] }
@@ -227,7 +227,7 @@ private struct Neighbourhood {
     }
     if edit.range.isEmpty { return true }
     if areLetters {
-      // Whoever types over a word begins with a letter that may be one of it.
+      // The first letter typed over a word may be one of its letters.
       return scalarCount(newText[whole.new]) > scalarCount(moved[...])
     }
     return !movedTokens.contains { $0.isWord }
