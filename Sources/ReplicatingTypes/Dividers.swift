@@ -5,10 +5,11 @@
 //
 // S, *know*, *world* and *text of the world* are those of SparedSeparators.swift. Let I be an insertion by a change c, and D its divider.
 //
-// The *span* of I are the elements from its first one up to D. Its *extent* are the elements behind D up to the last one that c removed,
-// before the first that is in the text after c. If c removed none there, but the left origin of I, the extent is the run of elements behind
-// D that are of siblings, or were written behind one of theirs; what c has seen removed is stepped over, and what those wrote who know c. A
-// *sibling* is an insertion with the same left origin by a change that c does not know and that removed this origin, too.
+// The *span* of I are the elements from its first one up to D. Its *extent* are the elements behind D, before the first that is in the
+// text after c. Behind the last of them that c removed, v (see below) must be of a change that removed one of those that c removed, or there
+// is none. If c removed none there, but the left origin of I, the extent is the run of elements behind D that are of siblings, or were
+// written behind one of theirs; what c has seen removed is stepped over, and what those wrote who know c. A *sibling* is an insertion with
+// the same left origin by a change that c does not know and that removed this origin, too.
 //
 // Let v be the first element of the extent that c does not know and that is in the text of the world of c, and d the change that inserted it. Let u be
 // the last element of the span that is in the text of the world of d. D is *called for* if there are u and v, neither of them is white (if D
@@ -162,8 +163,10 @@ extension Worlds {
     else { return nil }
     let left = value.left(of: divider.spanStart)
     let replacing = left.isNone ? [] : removers(of: left, value)
-    var (first, ofSibling): (LocalID?, LocalID?)
-    var (isRun, hasRemoved) = (replacing.contains(change), false)
+    var (first, ofSibling): ((element: LocalID, inserters: [LocalChange])?, LocalID?)
+    var isRun = replacing.contains(change)
+    /// The changes that removed one of the elements so far that the change removed.
+    var overlapping: Set<LocalChange> = []
     /// The elements of siblings so far, and of what was written behind theirs.
     var run: [(author: AuthorIndex, offsets: Range<UInt32>)] = []
     value.locate(divider.last)
@@ -181,12 +184,13 @@ extension Worlds {
       for inserter in inserters where !isKnown {
         isKnown = try knows(change, inserter, value, &causality)
       }
-      if isKnown || inserters.isEmpty, !isWithheld,
-        removers(of: element, value).contains(change)
-      {
-        if first != nil { return first }
-        hasRemoved = true
-        continue
+      if isKnown || inserters.isEmpty, !isWithheld {
+        let removers = removers(of: element, value)
+        if removers.contains(change) {
+          if let first { return first.element }
+          overlapping.formUnion(removers)
+          continue
+        }
       }
       if isKnown, !isWithheld {
         var isGone = false
@@ -214,10 +218,11 @@ extension Worlds {
       guard isThere, first == nil || isOfRun && ofSibling == nil,
         try isInText(of: change, element, value, &causality)
       else { continue }
-      if first == nil { first = element }
+      if first == nil { first = (element, inserters) }
       if isOfRun, ofSibling == nil { ofSibling = element }
     }
-    return hasRemoved ? nil : ofSibling
+    if overlapping.isEmpty { return ofSibling }
+    return first.flatMap { $0.inserters.contains(where: overlapping.contains) ? $0.element : nil }
   }
 
   /// The last element of the span that is in the text of the world of a change that inserted another element, and the dividers behind it.

@@ -36,8 +36,9 @@ extension ReplicatingArray<UInt8> {
     guard isConcurrent || hasWithdrawals else { return [] }
     if !isIndexed { buildIndex() }
     restoreOrigins()
-    // A state of the past may hide other line ends: texts are compared without their white characters (TextSum.swift).
-    isContested = true
+    // A state of the past may hide other line ends: texts are compared without their white characters (TextSum.swift). What is contested
+    // counts as concurrent, also where a withdrawal alone hides a line end (`restoreMerge`).
+    (isConcurrent, isContested) = (true, true)
     let removals = RemovalIndex(of: authors, without: withdrawn)
     var walker = self
     func isThere(_ change: LocalChange) -> Bool {

@@ -530,9 +530,15 @@ extension TextOracle {
       !inserters(of: element).contains { knows(change, $0) }
     }
     let divider = insertion.elements.suffix(insertion.divider)
-    let first = extent(behind: divider.last!, of: insertion, isNew, inserters, removers, withheld)
-      .first { isNew($0) && isThere($0, inWorldOf: change) }
+    let extent = extent(
+      behind: divider.last!, of: insertion, isNew, inserters, removers, withheld)
+    let first = extent.elements.first { isNew($0) && isThere($0, inWorldOf: change) }
     guard let first else { return nil }
+    if let last = extent.last, first > last.element,
+      !inserters(of: first).contains(where: last.removers.contains)
+    {
+      return nil
+    }
     let others = inserters(of: first).filter { !knows($0, change) }
     let last = (insertion.elements[0]..<divider.first!).last { element in
       others.contains { isThere(element, inWorldOf: $0) }
@@ -543,10 +549,11 @@ extension TextOracle {
     return [first, last].contains { divides(document[$0].byte) } ? nil : (last, first)
   }
 
+  /// The extent, with the last element of it that the change of the insertion removed, and the changes that removed one of those.
   private func extent(
     behind end: Int, of insertion: Insertion, _ isNew: (Int) -> Bool,
     _ inserters: (Int) -> [Int], _ removers: (Int) -> [Int], _ withheld: Set<Int>
-  ) -> [Int] {
+  ) -> (elements: [Int], last: (element: Int, removers: Set<Int>)?) {
     let change = insertion.change
     func knows(_ other: Int) -> Bool { change == other || isKnown[change][other] }
     // What a withdrawn change inserted is not there; what the change has removed of it counts.
@@ -556,14 +563,16 @@ extension TextOracle {
     let stretch = document[(end + 1)...].indices.prefix { element in
       !isThere(element) || isNew(element) || removers(element).contains(where: knows)
     }
-    let last = stretch.last {
+    let removed = stretch.filter {
       !withheld.contains($0) && (inserters($0).isEmpty || !isNew($0))
         && removers($0).contains(change)
     }
-    if let last { return stretch.filter { $0 <= last && isThere($0) } }
+    if let last = removed.last {
+      return (stretch.filter(isThere), (last, Set(removed.flatMap(removers))))
+    }
     guard let left = insertion.left.flatMap({ id in document.firstIndex { $0.id == id } }),
       removers(left).contains(change)
-    else { return [] }
+    else { return ([], nil) }
     var run: Set<Int> = []
     var siblings: [Int] = []
     for element in stretch where inserters(element).isEmpty || isNew(element) {
@@ -579,7 +588,7 @@ extension TextOracle {
         break
       }
     }
-    return siblings
+    return (siblings, nil)
   }
 
   /// Those of a set of changes that are withdrawn. All that name a change come behind it.

@@ -172,6 +172,31 @@ struct MeetingRow: Sendable, CustomTestStringConvertible {
     #expect(meeting.result() == "the slow red fox")
   }
 
+  /// The one scalar is replaced in front of what the other replaced, too: `p 862 70 q`.
+  @Test(arguments: [[1, 2], [2, 1]])
+  func `stand beside a longer one that begins with the same scalar`(numbers: [UInt64]) {
+    var meeting = Meeting("p 5 6 q", of: numbers)
+    meeting.replace(0, "5", with: "8")
+    meeting.replace(1, "5 6", with: "62 70")
+    #expect(meeting.result() == "p 8 62 70 q")
+  }
+
+  /// A withdrawal alone hides a line end: the text was not restored, because it had been merged where nothing was concurrent.
+  @Test func `are restored where a withdrawn line has a converted end`() throws {
+    var meeting = Meeting("a\nb\n", of: [1])
+    let writer = meeting.writers[0]
+    func write(_ text: String) {
+      writer.edit(textDifference(from: writer.text.utf8, to: Array(text.utf8)), &meeting.log)
+    }
+    write("a\nx\nb\n")
+    let line = writer.last!
+    write("a\r\nx\r\nb\r\n")
+    let run = ChangeRanges.Run(line.replica, line.number...line.number)
+    writer.make([], withdrawing: ChangeRanges([run]), &meeting.log)
+    #expect(writer.text.string == "a\r\nb\r\n")
+    try writer.reopen()
+  }
+
   /// A state in which a divider is shown was not found by its text, where the divider has a list mark.
   @Test func `are found by the text of a state with the dividers`() {
     var meeting = Meeting("- milk\n", of: [1, 2])

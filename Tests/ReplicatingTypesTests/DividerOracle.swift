@@ -19,6 +19,7 @@ struct DividerOracle {
     case withoutTheOwnWorld
     case withoutExtent
     case extentBeyondWhatWasRemoved
+    case extentUpToWhatWasRemoved
     case extentThatEndsAtWhatOthersRemoved
     case withoutSiblings
     case siblingsThatReplaceNothing
@@ -161,11 +162,17 @@ struct DividerOracle {
   /// The u and v of an insertion by c, if there are both and they need dividing.
   private func pair(of insertion: Insertion, of c: Int, _ s: Set<Int>) -> (u: Int, v: Int)? {
     guard insertion.dividerCount > 0 else { return nil }
-    let v = extent(of: insertion, of: c, s).first {
+    let (extent, last) = extent(of: insertion, of: c, s)
+    let v = extent.first {
       inserters[$0] != c && !changes[c].known.contains(inserters[$0])
         && isInText(ofWorldOf: mistake == .withoutTheOwnWorld ? nil : c, $0, s)
     }
     guard let v else { return nil }
+    if let last, v > last, mistake != .extentBeyondWhatWasRemoved {
+      let common = changes[c].removed.filter { insertion.divider.last! < $0 && $0 <= last }
+      if common.isDisjoint(with: changes[inserters[v]].removed) { return nil }
+      if mistake == .extentUpToWhatWasRemoved { return nil }
+    }
     let d = mistake == .withoutTheWorldOfTheOther ? nil : inserters[v]
     let span = insertion.elements[0]..<insertion.divider[0]
     guard let u = span.last(where: { isInText(ofWorldOf: d, $0, s) }) else { return nil }
@@ -177,16 +184,18 @@ struct DividerOracle {
     return (u, v)
   }
 
-  private func extent(of insertion: Insertion, of c: Int, _ s: Set<Int>) -> [Int] {
-    if mistake == .withoutExtent { return [] }
+  /// The extent of an insertion by c, and the last element of it that c removed.
+  private func extent(
+    of insertion: Insertion, of c: Int, _ s: Set<Int>
+  ) -> (elements: [Int], last: Int?) {
+    if mistake == .withoutExtent { return ([], nil) }
     let removed = changes[c].removed
     // Up to the first that is in the text after c.
     let before = (insertion.divider.last! + 1..<bytes.count).prefix { !isInText(after: c, $0, s) }
-    if mistake == .extentBeyondWhatWasRemoved { return Array(before) }
-    if let last = before.last(where: removed.contains) { return before.filter { $0 <= last } }
+    if let last = before.last(where: removed.contains) { return (Array(before), last) }
     // c removed none there, but the left origin.
     guard let origin = insertion.left, removed.contains(origin), mistake != .withoutSiblings else {
-      return []
+      return ([], nil)
     }
     let siblings = siblings(of: c, behind: origin, s)
     // What c has seen removed is stepped over, as is what is not there, and what those wrote who know c.
@@ -194,7 +203,7 @@ struct DividerOracle {
       s.contains(inserters[place]) && !changes[c].known.contains(inserters[place])
         && !changes[inserters[place]].known.contains(c)
     }
-    return Array(others.prefix { siblings.contains($0) })
+    return (Array(others.prefix { siblings.contains($0) }), nil)
   }
 
   /// The elements of siblings, with what was written behind these, withdrawn or not.
