@@ -39,6 +39,10 @@ public struct FrameDecoder: Sendable {
   private var pending: [UInt8] = []
   /// The number of bytes of `pending` that have been dealt with.
   private var start = 0
+  /// True until the first bytes are known to be a byte order mark, or none.
+  private var mayBeginWithMark = true
+
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   /// Creates a decoder at the start of a stream.
   ///
@@ -71,6 +75,7 @@ public struct FrameDecoder: Sendable {
 
   /// The next event, nil if that takes more bytes.
   public mutating func next() -> Event? {
+    if mayBeginWithMark, !passMark() { return nil }
     if framing == .automatic, !detectFraming() { return nil }
     skip()
     if case .header(let block) = state, let event = readHeader(block) { return event }
@@ -111,6 +116,17 @@ public struct FrameDecoder: Sendable {
       pending.removeAll(keepingCapacity: pending.capacity <= keptCapacity)
       start = 0
     }
+  }
+
+  /// Passes over a byte order mark at the start of the stream; false if that takes more bytes.
+  private mutating func passMark() -> Bool {
+    let beginning = pending[start...].prefix(Self.byteOrderMark.count)
+    if Self.byteOrderMark.starts(with: beginning) {
+      guard beginning.count == Self.byteOrderMark.count else { return false }
+      consume(beginning.count)
+    }
+    mayBeginWithMark = false
+    return true
   }
 
   /// Decides about the framing; false if that takes more bytes.

@@ -5,11 +5,12 @@
 //     \r\n                              the header ends; a bare \n ends lines as well
 //     {"jsonrpc":"2.0",…}               exactly Content-Length bytes, then the next header
 //
-// or, with framing in lines, one message a line, ended by `\n` or `\r\n`; empty lines are ignored.
+// or, with framing in lines, one message a line, ended by `\n` or `\r\n`; empty lines are ignored. A byte order
+// mark before the first message is passed over.
 
 /// The ways in which messages are delimited in a stream of bytes.
 public enum Framing: Sendable {
-  /// Decided by the first byte of the stream that is no white space: `{` or `[` means lines.
+  /// Decided by the first byte of the stream that is no white space, behind a byte order mark: `{` or `[` means lines.
   case automatic
   /// Each message has a header that says its length, as in the language server protocol.
   case contentLength

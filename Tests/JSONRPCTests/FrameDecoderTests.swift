@@ -124,7 +124,7 @@ struct `A frame decoder` {
     ("Content_Length: 2\r\n\r\n{}", "Content-Length"),
     ("Content-Length 2\r\n\r\n{}", "header line"),
     ("Content-Length: 2\r\n more\r\n\r\n{}", "header line"), (": 2\r\n\r\n{}", "header line"),
-    ("GET / HTTP/1.1\r\n", "header line"), ("\u{FEFF}\r\n", "header line"),
+    ("GET / HTTP/1.1\r\n", "header line"), ("\u{FEFF}\u{FEFF}\r\n", "header line"),
     ("\u{0}\r\n", "header line"),
     ("X: \(String(repeating: "x", count: 126))", "limit"),
     ("\(String(repeating: "x", count: 128))", "limit"),
@@ -173,6 +173,23 @@ struct `A frame decoder` {
     #expect(events("{}\n", framing: .contentLength).first?.broken != nil)
     let header = "Content-Length: 2"
     #expect(events("\(header)\n", framing: .lines) == [message(header)])
+  }
+
+  @Test(arguments: [Int.max, 1, 2])
+  func `passes over a byte order mark before the first message, and no other`(size: Int) {
+    let header = "Content-Length: 2\r\n\r\n{}"
+    #expect(events("\u{FEFF}" + header, piece: size) == [message("{}")])
+    #expect(
+      events("\u{FEFF}" + header, framing: .contentLength, piece: size) == [message("{}")])
+    for framing in [Framing.automatic, .lines] {
+      #expect(
+        events("\u{FEFF}{}\n\u{FEFF}[]\n", framing: framing, piece: size)
+          == [message("{}"), message("\u{FEFF}[]")])
+      #expect(events("\u{FEFF}\r\n{}", framing: framing, piece: size) == [message("{}")])
+      #expect(events("\u{FEFF}", framing: framing, piece: size) == [])
+    }
+    // A part of one is none.
+    #expect(events("\u{FEFE}{}\n", framing: .lines, piece: size) == [message("\u{FEFE}{}")])
   }
 
   @Test func `says which framing it has found`() {
