@@ -131,7 +131,7 @@ export interface ServerNotifications {
 
 /** Everything may be left out. */
 export interface InitializeParams {
-  /** The client's process. When it is gone, the server leaves too. */
+  /** The client's process. When it is gone, the server leaves too. The number of a process that the server can't see from the start counts as absent. */
   processId?: number | null
   /** The client. Its name stands in history, beside that of its user; without one, the program's own does. */
   clientInfo?: ClientInfo

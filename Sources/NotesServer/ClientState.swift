@@ -7,7 +7,7 @@ struct ClientState {
   var phase = Phase.new
   /// The exit status of the process, once it is to end.
   var exitStatus: Int32?
-  /// The number of the process with which this one ends: `processId` of `initialize`.
+  /// The number of the process with which this one ends: `processId` of `initialize`, if there was such a process then.
   var parentProcess: Int?
   /// The units in which positions count.
   var encoding = PositionEncoding.utf16

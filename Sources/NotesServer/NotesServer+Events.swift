@@ -106,6 +106,7 @@ extension NotesServer {
     if let parent = client.parentProcess, schedule.parent.isDue(at: now),
       !environment.isRunning(parent)
     {
+      tellEnd(because: "The process \(parent) that initialize has named is gone")
       inputEnded()
     }
     rescan(at: now)
@@ -138,7 +139,13 @@ extension NotesServer {
     let heard = client.follower!.heard ?? now
     client.follower!.heard = heard
     let due = heard + Follower.silence
-    if now >= due { outputFailed() }
+    if now >= due {
+      tellEnd(
+        because:
+          "The notebook that follows has said nothing for \(Follower.silence.components.seconds) seconds"
+      )
+      outputFailed()
+    }
     return due
   }
 

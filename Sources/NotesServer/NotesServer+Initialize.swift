@@ -56,7 +56,8 @@ extension NotesServer {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw .invalidParams("initializationOptions.notebook", "must be the path of a folder")
     }
-    client.parentProcess = params.process
+    // A client in a container or behind ssh names a process of another system, and nothing tells here when that is gone.
+    client.parentProcess = params.process.flatMap { environment.isRunning($0) ? $0 : nil }
     client.isExchange = params.wantsDigest
     client.participant = author(named: params.participant, with: params.program)
     client.encoding = params.encoding

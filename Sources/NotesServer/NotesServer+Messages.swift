@@ -33,6 +33,16 @@ extension NotesServer {
     proceed()
   }
 
+  /// Tells the user why the process is going to end, where its client did not ask for that: by the client, and on standard error.
+  ///
+  /// - Parameter reason: a sentence without its full stop.
+  public mutating func tellEnd(because reason: String) {
+    guard client.phase != .shutDown, !isOver, !connection.isInputOver else { return }
+    let message = "\(reason): the server ends."
+    showMessage(.warning, message)
+    environment.reportEnd(message)
+  }
+
   /// Notes that the client has closed its end of the input, though not all of it may have been read yet.
   public mutating func inputHungUp() {
     schedule.noteOther()

@@ -74,6 +74,8 @@ public struct NotesServer: ~Copyable {
     public var zone: LocalZone = { _ in 0 }
     /// Returns true if there is a process of this number.
     public var isRunning: (_ process: Int) -> Bool = { _ in true }
+    /// Called with the reason, in words, for which the process ends where its client did not ask for that.
+    public var reportEnd: (_ reason: String) -> Void = { _ in }
     /// Called when much memory has become free, to give it back to the system.
     public var returnMemory: () -> Void = {}
 

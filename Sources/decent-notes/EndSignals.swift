@@ -16,7 +16,7 @@ nonisolated(unsafe) private(set) var endSignalDescriptor: Int32 = -1
 
 /// Takes the signals that ask the process to end, and tells them through a descriptor.
 struct EndSignals: ~Copyable {
-  private static let numbers = [SIGTERM, SIGHUP, SIGINT]
+  private static let names = [SIGTERM: "SIGTERM", SIGHUP: "SIGHUP", SIGINT: "SIGINT"]
 
   /// Readable when a signal has come; −1 where there is no pipe, and each signal ends the process at once.
   let descriptor: Int32
@@ -42,7 +42,7 @@ struct EndSignals: ~Copyable {
     }
     descriptor = ends[0]
     (endSignalDescriptor, writingEnd) = (ends[0], ends[1])
-    for number in Self.numbers {
+    for number in Self.names.keys {
       var old = sigaction()
       guard sigaction(number, nil, &old) == 0, !Self.isIgnored(old) else { continue }
       var action = sigaction()
@@ -89,6 +89,9 @@ struct EndSignals: ~Copyable {
     var byte: UInt8 = 0
     return read(descriptor, &byte, 1) == 1 ? Int32(byte) : nil
   }
+
+  /// The name of one of these signals.
+  static func name(_ number: Int32) -> String { names[number]! }
 
   /// True if a signal has come that was not taken.
   static var isAnyWaiting: Bool {

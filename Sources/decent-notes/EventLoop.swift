@@ -196,6 +196,8 @@ struct EventLoop: ~Copyable {
     guard count > 0 else { return count == 0 }
     if polls[2].revents != 0, let number = signals.take() {
       signal = number
+      // A local client is the user's command, which has got the signal of its user.
+      if client == nil { server.tellEnd(because: "\(EndSignals.name(number)) has come") }
       endInput()
     }
     for (index, (source, _)) in descriptors.enumerated() where polls[3 + index].revents != 0 {

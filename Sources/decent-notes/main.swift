@@ -106,6 +106,7 @@ private func surroundings(_ command: Command) -> Surroundings {
       environment.participant = name
       environment.program = programName(command)
       environment.isRunning = isRunning
+      environment.reportEnd = printError
       environment.returnMemory = returnFreeMemory
       // What is exported is the user's, with the modes that the user wants.
       environment.openTree = { path, isMaking throws(FileTreeError) in

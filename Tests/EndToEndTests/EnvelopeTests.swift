@@ -161,6 +161,16 @@ struct `The envelope` {
     var status: Int32 = 0
     waitpid(sleeper, &status, 0)
     #expect(try server.waitForEnd(within: 15) == .status(1))
+    let told = try server.notification("window/showMessage")["message"]!.string!
+    #expect(told.contains("\(sleeper)") && server.errorText == "decent-notes: \(told)\n")
+  }
+
+  @Test(arguments: Delimiter.allCases)
+  func `A byte order mark before the first message is passed over`(delimiter: Delimiter) throws {
+    let server = try server(delimiter)
+    try server.write([0xEF, 0xBB, 0xBF])
+    try server.initialize()
+    try server.leave()
   }
 
   @Test

@@ -31,6 +31,10 @@ struct `Signals` {
     kill(server.process, number)
     #expect(try server.waitForEnd() == .signal(number))
     #expect(ContinuousClock.now - start < .seconds(2))
+    let name = [SIGTERM: "SIGTERM", SIGHUP: "SIGHUP", SIGINT: "SIGINT"][number]!
+    let told = try server.notification("window/showMessage")
+    #expect(told["type"]?.integer == 2 && told["message"]!.string!.hasPrefix("\(name) has come"))
+    #expect(server.errorText == "decent-notes: \(name) has come: the server ends.\n")
     let logs = try logs()
     #expect(logs.count == 1 && logs[0].hasSuffix("-end.seg"), "\(logs)")
     let next = try Server(folder("notes"))

@@ -450,6 +450,37 @@ import Testing
     #expect(ana.exitStatus == 1)
   }
 
+  @Test func `says why it ends with the process that started it`() {
+    var isRunning = true
+    let ana = Peer(scratch("notes"), isRunning: { _ in isRunning })
+    ana.call("initialize", ["processId": 4711])
+    ana.run(for: .seconds(5))
+    #expect(ana.notifications.isEmpty && ana.endReasons.isEmpty)
+    isRunning = false
+    ana.run(for: .seconds(5))
+    #expect(ana.exitStatus == 1)
+    #expect(ana.endReasons.count == 1 && ana.endReasons.first?.contains("4711") == true)
+    #expect(ana.notifications.map { $0["method"]?.string } == ["window/showMessage"])
+    #expect(ana.notifications.first?["params"]?["message"]?.string == ana.endReasons.first)
+  }
+
+  @Test func `does not end with a process that it has never seen`() {
+    let ana = Peer(scratch("notes"), isRunning: { _ in false })
+    ana.call("initialize", ["processId": 4711])
+    ana.run(for: .seconds(60))
+    #expect(ana.exitStatus == nil && ana.endReasons.isEmpty)
+  }
+
+  @Test func `says nothing of its end to a client that has ended it`() {
+    var isRunning = true
+    let ana = Peer(scratch("notes"), isRunning: { _ in isRunning })
+    ana.call("initialize", ["processId": 4711])
+    ana.call("shutdown")
+    isRunning = false
+    ana.run(for: .seconds(10))
+    #expect(ana.exitStatus == 0 && ana.endReasons.isEmpty && ana.notifications.isEmpty)
+  }
+
   @Test func `gives a client that has hung up a second and a half to read the rest`() {
     var random = SplitMix64(seed: 1)
     var server = NotesServer(

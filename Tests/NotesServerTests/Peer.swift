@@ -36,6 +36,11 @@ final class Peer {
     init(_ time: Int64) { self.time = time }
   }
 
+  private final class Reasons { var all: [String] = [] }
+  private let reasons = Reasons()
+  /// The reasons for which the server has said that it ends.
+  var endReasons: [String] { reasons.all }
+
   /// Notifications that came, oldest first; whoever has dealt with them removes them.
   var notifications: [JSON] = []
   /// Responses that nobody has waited for.
@@ -73,6 +78,8 @@ final class Peer {
     environment.isSingleRequest = isSingleRequest
     environment.isConfined = isConfined
     environment.isRunning = isRunning
+    let reasons = reasons
+    environment.reportEnd = { reasons.all.append($0) }
     var names = 0
     environment.mirror = mirror?.resolvedPath
     environment.mirrorAnswer = answer

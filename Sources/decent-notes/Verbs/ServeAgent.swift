@@ -17,6 +17,8 @@ func serveAgent(
   // Both ends are in this process, and what comes from outside is limited before.
   environment.maximumMessage = .max
   environment.isConfined = true
+  // The gateway prints what the server tells its client.
+  environment.reportEnd = { _ in }
   let gateway = AgentGateway(options)
   let status = surroundings.serve(environment, nil, through: gateway)
   return status == 0 || gateway.isDone ? .done : .failed
