@@ -101,8 +101,8 @@ extension Verb {
         "append", .notes, [noteArgument, Argument("TEXT", .text)],
         "add lines to the end of a note; - for standard input",
         details: """
-          A line end is put before the text if the note does not end with one, and behind it if it has none. (The request note/append of \
-          call adds nothing.)
+          A line end is put before the text if the note does not end with one, and behind it if it has none. Line ends are those of the note, \
+          LF or CRLF. (The request note/append of call adds just the text.)
           """, perform: appendText),
       Verb(
         "search", .notes, [Argument("TEXT", .any, .some)],

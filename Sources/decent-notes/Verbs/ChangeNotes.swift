@@ -1,3 +1,4 @@
+internal import Bytes
 internal import JSONRPC
 internal import NotesServer
 
@@ -5,21 +6,21 @@ internal import NotesServer
 
 /// `append`: adds lines to the end of a note.
 ///
-/// The text gets a line end where it has none, and so does the note before it. So what several write at once are lines, too.
+/// The text gets a line end where it has none, and so does the note before it. So what several write at once are lines, too. Its line ends become
+/// those of the note.
 func appendText(
   _ command: Command, _ surroundings: Surroundings
 ) throws(CommandFailure) -> CommandFailure.Status {
   var text = command["TEXT"]
   if text == "-" { text = try readText() }
-  if !text.isEmpty, text.utf8.last != 0x0A { text += "\n" }
   try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     let note = try notebook.note(named: command["NOTE"])
     if text.isEmpty { return }
     let before = try notebook.request("note/get") { $0.member("id", note.id) }["text"]?.utf8
-    let start = before?.last.map { $0 == 0x0A } ?? true ? "" : "\n"
     try notebook.request("note/append") {
       $0.member("id", note.id)
-      $0.member("text", start + text)
+      $0.key("text")
+      $0.string(utf8: LineEnd.lines(Array(text.utf8), appendedTo: before ?? []))
     }
   }
   return .done

@@ -71,8 +71,9 @@ private func runEditor(_ surroundings: Surroundings, _ path: String) throws(Comm
 /// The text without its last line end, which editors add, unless the text had one before.
 private func withoutLastLineEnd(_ text: [UInt8], _ before: [UInt8]) -> [UInt8] {
   guard before.last != 0x0A, text.last == 0x0A else { return text }
-  let isWindows = text.count > 1 && text[text.count - 2] == 0x0D && before.contains(0x0D)
-  return Array(text.dropLast(isWindows ? 2 : 1))
+  // A carriage return that the text ended with is no part of the line end that was added.
+  let isLong = text.dropLast().last == 0x0D && before.last != 0x0D
+  return Array(text.dropLast(isLong ? 2 : 1))
 }
 
 /// The name of the file for a note: that of its own file, or its title, with an ending by which editors know what it is.

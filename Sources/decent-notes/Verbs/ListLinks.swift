@@ -10,14 +10,15 @@ func listLinks(
     return try notebook.request("note/links") { $0.member("id", note.id) }
   }
   var records = Records(command, surroundings)
-  for link in result["links"]?.array.map(Array.init) ?? [] {
+  let links = result["links"]?.array.map(Array.init) ?? []
+  for link in links {
     let line = link["range"]?["start"]?["line"]?.integer ?? 0
     try records.write(
       [(link.id, .faint), (link["target"]?.string ?? "", .bold), ("\(line + 1)", .plain)], link)
   }
   try records.flush()
   if result["more"]?.boolean == true { printError("there are more links than these") }
-  return .done
+  return links.isEmpty ? .nothingFound : .done
 }
 
 func listBacklinks(
@@ -31,7 +32,8 @@ func listBacklinks(
     }
   }
   var records = Records(command, surroundings)
-  for linking in result["backlinks"]?.array.map(Array.init) ?? [] {
+  let backlinks = result["backlinks"]?.array.map(Array.init) ?? []
+  for linking in backlinks {
     let note = linking["note"]
     try records.write(
       [
@@ -43,5 +45,5 @@ func listBacklinks(
   if result["more"]?.boolean == true, command.value("--limit") == nil {
     printError("there are more notes that link to this one")
   }
-  return .done
+  return backlinks.isEmpty ? .nothingFound : .done
 }

@@ -53,6 +53,8 @@ struct `The verb edit` {
   @Test(arguments: [
     ("a", "a\n", "a"), ("a\n", "a\nb\n", "a\nb\n"), ("a", "b\n", "b"), ("", "x\n", "x"),
     ("a\r\nb", "a\r\nc\r\n", "a\r\nc"), ("a", "a\n\n", "a\n"), ("a\n", "a", "a"), ("a", "", ""),
+    ("", "a\r\nb\r\n", "a\r\nb"), ("a", "a\r\nb\r\n", "a\r\nb"), ("a", "a\r\n", "a"),
+    ("a\r", "a\r\n", "a\r"),
   ])
   func `The last line end is the editor's, unless the text had one`(
     _ before: String, _ written: String, _ after: String

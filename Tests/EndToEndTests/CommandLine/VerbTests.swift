@@ -44,11 +44,14 @@ struct `Verbs` {
     for (before, text, after) in [
       ("", "a", "a\n"), ("x", "a", "x\na\n"), ("x\n", "a\n", "x\na\n"), ("x\n\n", "a", "x\n\na\n"),
       ("x", "", "x"), ("x", "\n", "x\n\n"), ("x\r\n", "a\r\n", "x\r\na\r\n"),
-      ("", "\u{E9}", "\u{E9}\n"),
+      ("", "\u{E9}", "\u{E9}\n"), ("x\r\n", "a\nb", "x\r\na\r\nb\r\n"),
+      ("x\r\ny", "a", "x\r\ny\r\na\r\n"), ("x\n", "a\r\nb", "x\na\nb\n"),
     ] {
       let id = try run.make("t", before)
       #expect(try run("append", id, "-", input: Array(text.utf8)).status == 0)
-      #expect(try run.text(id) == after, "\(before.debugDescription) \(text.debugDescription)")
+      #expect(
+        try run("show", id).bytes == Array(after.utf8),
+        "\(before.debugDescription) \(text.debugDescription)")
     }
     // Several at once are lines, too.
     let id = try run.make("log")
@@ -115,7 +118,10 @@ struct `Verbs` {
     let list = try run.make("List", "eggs\n[[Milk]] and [[Honey]]\n")
     #expect(try run("links", "List").fields == [[milk, "Milk", "2"], ["", "Honey", "2"]])
     #expect(try run("backlinks", "Milk").fields == [[list, "List", "[[Milk]] and [[Honey]]"]])
-    #expect(try run("backlinks", "List").bytes == [])
+    for found in [try run("backlinks", "List"), try run("links", "Milk")] {
+      #expect(found.status == 4 && found.bytes == [] && found.errors == "")
+    }
+    #expect(try run("links", "List").status == 0 && run("backlinks", "Milk").status == 0)
     #expect(try run("links", "List", "--json").values()[0]["id"]?.string == milk)
     #expect(try run("rename", "Milk", "Oat milk").status == 0)
     #expect(try run.text(list) == "eggs\n[[Oat milk]] and [[Honey]]\n")

@@ -1,0 +1,47 @@
+/// The bytes that end a line: a line feed, or a carriage return and a line feed.
+public enum LineEnd: Sendable {
+  case lineFeed
+  case carriageReturnLineFeed
+
+  /// The line end that most lines of a text have, a line feed where there are as many of each; nil for a text of one line.
+  public init?(of text: some Collection<UInt8>) {
+    var (all, long, previous) = (0, 0, UInt8(0))
+    for byte in text {
+      if byte == 0x0A {
+        all += 1
+        if previous == 0x0D { long += 1 }
+      }
+      previous = byte
+    }
+    if all == 0 { return nil }
+    self = 2 * long > all ? .carriageReturnLineFeed : .lineFeed
+  }
+
+  /// The bytes themselves.
+  public var bytes: [UInt8] { self == .lineFeed ? [0x0A] : [0x0D, 0x0A] }
+
+  /// A text with this line end in place of each other one.
+  public func ending(linesOf text: some Collection<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    for byte in text {
+      if byte == 0x0A {
+        if result.last == 0x0D { result.removeLast() }
+        result += bytes
+      } else {
+        result.append(byte)
+      }
+    }
+    return result
+  }
+
+  /// The bytes by which a text is added to another one as whole lines, with the line ends of that other one: a line end comes first where that does not
+  /// end with one, and last where the text does not.
+  public static func lines(_ text: [UInt8], appendedTo before: [UInt8]) -> [UInt8] {
+    let end = LineEnd(of: before) ?? LineEnd(of: text) ?? .lineFeed
+    var lines = before.isEmpty || before.last == 0x0A ? [] : end.bytes
+    lines += end.ending(linesOf: text)
+    if text.last != 0x0A { lines += end.bytes }
+    return lines
+  }
+}
