@@ -25,26 +25,37 @@ public enum Message: Sendable {
     }
   }
 
-  /// Parses one message and checks its envelope.
+  /// Parses one message and checks its envelope; refuses a batch.
   ///
-  /// - Throws: `Refusal` for what is no JSON (−32700; with the request's id if nothing is wrong but a text), no request, notification or response, or a batch
-  ///   (−32600), or a request whose params are no object (−32602).
+  /// - Throws: `Refusal` as `parse` and `init(_: JSONValue)` throw it, and for a batch (−32600).
   /// - Complexity: O(`bytes.count`).
   public init(_ bytes: [UInt8]) throws(Refusal) {
-    let message: JSONValue
+    let message = try Self.parse(bytes)
+    if message.kind == .array {
+      throw Self.invalid("Batches are not supported: send one message at a time.")
+    }
+    try self.init(message)
+  }
+
+  /// Parses the bytes of one message, or of a batch.
+  ///
+  /// - Throws: `Refusal` for what is no JSON (−32700; with the request's id if nothing is wrong but a text).
+  public static func parse(_ bytes: [UInt8]) throws(Refusal) -> JSONValue {
     do {
-      message = try JSONValue(parsing: bytes)
+      return try JSONValue(parsing: bytes)
     } catch {
       let text = "This is not JSON: \(error.reason) (at byte \(error.offset))."
       throw Refusal(
         id: error.isLoneSurrogate ? Self.id(besideLoneSurrogates: bytes) : nil,
         error: .parseError(text))
     }
-    switch message.kind {
-    case .object: break
-    case .array: throw Self.invalid("Batches are not supported: send one message at a time.")
-    default: throw Self.invalid("A message must be an object.")
-    }
+  }
+
+  /// Checks the envelope of one message.
+  ///
+  /// - Throws: `Refusal` for what is no request, notification or response (−32600), or a request whose params are no object (−32602).
+  public init(_ message: JSONValue) throws(Refusal) {
+    guard message.kind == .object else { throw Self.invalid("A message must be an object.") }
 
     let method = message["method"]
     if method == nil, message["result"] != nil || message["error"] != nil {

@@ -118,6 +118,16 @@ public struct Outbox: Sendable {
     pending.append(contentsOf: other.unsent)
   }
 
+  /// Appends what `answers` has not sent as one message, a batch.
+  ///
+  /// - Parameter answers: An outbox whose framing is lines.
+  public mutating func append(batch answers: Outbox) {
+    writer.beginArray()
+    for answer in answers.unsent.split(separator: UInt8(ascii: "\n")) { writer.raw(answer) }
+    writer.endArray()
+    endFrame()
+  }
+
   private mutating func beginMessage() {
     writer.literal(#"{"jsonrpc":"2.0""#, endsValue: true)
   }
@@ -137,6 +147,10 @@ public struct Outbox: Sendable {
 
   private mutating func endMessage() {
     writer.endObject()
+    endFrame()
+  }
+
+  private mutating func endFrame() {
     if framing != .lines {
       pending.append(contentsOf: "Content-Length: \(writer.bytes.count)\r\n\r\n".utf8)
     }

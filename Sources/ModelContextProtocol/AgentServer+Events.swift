@@ -64,10 +64,13 @@ extension AgentServer {
   /// Acts on messages that have come, as far as there is room for the answers.
   private mutating func proceed() {
     if isOutputGone { outbox.removeFirst(outbox.count) }
-    while !isFull, let event = input.next() { handle(event) }
+    proceedWithBatch()
+    while !isFull, let event = input.next() ?? (isInputOver ? input.finish() : nil) {
+      handle(event)
+      proceedWithBatch()
+    }
     tellNews()
-    if isInputOver, !isFull, let event = input.finish() { handle(event) }
-    if isInputOver, underway.isEmpty, !isLeaving, isOutputGone || !isFull { end() }
+    if isInputOver, batch == nil, underway.isEmpty, !isLeaving, isOutputGone || !isFull { end() }
     if isOutputGone { outbox.removeFirst(outbox.count) }
   }
 

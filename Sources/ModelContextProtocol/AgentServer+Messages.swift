@@ -14,11 +14,14 @@ extension AgentServer {
     switch event {
     case .refused(let error), .broken(let error): outbox.respond(to: nil, error: error)
     case .message(let bytes):
-      do {
-        switch try Message(bytes) {
-        case .request(let id, let method, let params): receive(id, method, params)
-        case .notification(let method, let params): receive(method, params)
-        case .response: break
+      do throws(Message.Refusal) {
+        guard era.version.hasBatches else { return handle(try Message(bytes), inBatch: false) }
+        let message = try Message.parse(bytes)
+        guard let messages = message.array else {
+          return handle(try Message(message), inBatch: false)
+        }
+        do { batch = try MessageBatch(Array(messages)) } catch {
+          outbox.respond(to: nil, error: error)
         }
       } catch {
         outbox.respond(to: error.id, error: error.error)
@@ -26,27 +29,54 @@ extension AgentServer {
     }
   }
 
+  /// Acts on the messages of the batch, as far as there is room, and sends its answers when each request is answered.
+  mutating func proceedWithBatch() {
+    guard batch != nil else { return }
+    while !isOccupied, let message = batch!.takeNext() {
+      do { handle(try Message(message), inBatch: true) } catch {
+        batch!.answers.respond(to: error.id, error: error.error)
+      }
+    }
+    guard let batch, batch.isTaken, !underway.values.contains(where: \.isInBatch) else { return }
+    // Notifications get no answer, and neither does a batch of them.
+    if !batch.answers.isEmpty { outbox.append(batch: batch.answers) }
+    self.batch = nil
+  }
+
+  private mutating func handle(_ message: Message, inBatch isInBatch: Bool) {
+    switch message {
+    case .request(let id, let method, let params):
+      do throws(ResponseError) {
+        if isInBatch, batch!.isTooLong {
+          throw .invalidRequest("The answers of this batch are too long: send this request again.")
+        }
+        try receive(id, method, params, inBatch: isInBatch)
+      } catch {
+        respond(to: id, inBatch: isInBatch, error)
+      }
+    case .notification(let method, let params): receive(method, params)
+    case .response: break
+    }
+  }
+
   // MARK: - Requests
 
-  private mutating func receive(_ id: RequestID, _ method: String, _ params: JSONValue) {
+  private mutating func receive(
+    _ id: RequestID, _ method: String, _ params: JSONValue, inBatch isInBatch: Bool
+  ) throws(ResponseError) {
     guard underway[id] == nil, !subscriptions.has(id) else {
-      return outbox.respond(
-        to: id, error: .invalidRequest("Another request with this id is not answered yet."))
+      throw .invalidRequest("Another request with this id is not answered yet.")
     }
     switch era {
-    case .unsettled: begin(id, method, params)
+    case .unsettled: try begin(id, method, params)
     case .handshake:
-      if method == "initialize" {
-        outbox.respond(to: id, error: .invalidRequest("initialize: it was sent already."))
-      } else if Self.hasEnvelope(params) {
-        outbox.respond(
-          to: id,
-          error: .invalidRequest(
-            "This connection has begun with initialize: a request has no protocol version of its own."
-          ))
-      } else {
-        answerWithHandshake(id, method, params)
+      if method == "initialize" { throw .invalidRequest("initialize: it was sent already.") }
+      if Self.hasEnvelope(params) {
+        throw .invalidRequest(
+          "This connection has begun with initialize: a request has no protocol version of its own."
+        )
       }
+      answerWithHandshake(id, method, params, inBatch: isInBatch)
     case .stateless:
       if method == "initialize" {
         refuseVersion(
@@ -59,9 +89,11 @@ extension AgentServer {
   }
 
   /// Answers a request before which nothing was settled.
-  private mutating func begin(_ id: RequestID, _ method: String, _ params: JSONValue) {
+  private mutating func begin(
+    _ id: RequestID, _ method: String, _ params: JSONValue
+  ) throws(ResponseError) {
     if method == "initialize" {
-      initialize(id, params)
+      try initialize(id, params)
     } else if Self.hasEnvelope(params) {
       guard checkEnvelope(id, params) else { return }
       if Self.statelessMethods.contains(method) { era = .stateless }
@@ -72,12 +104,10 @@ extension AgentServer {
         $0.endObject()
       }
     } else {
-      outbox.respond(
-        to: id,
-        error: .invalidParams(
-          "_meta",
-          "must be an object with \(MetaName.protocolVersion) and \(MetaName.clientCapabilities),"
-            + " unless initialize was sent first"))
+      throw .invalidParams(
+        "_meta",
+        "must be an object with \(MetaName.protocolVersion) and \(MetaName.clientCapabilities),"
+          + " unless initialize was sent first")
     }
   }
 
@@ -101,7 +131,7 @@ extension AgentServer {
       return false
     }
     let version = meta?[MetaName.protocolVersion]?.string
-    guard version == ProtocolVersion.stateless else {
+    guard version == ProtocolVersion.stateless.rawValue else {
       let others = era == .unsettled ? [ProtocolVersion.withHandshake] : []
       refuseVersion(
         id, version, "This version of the protocol is not spoken here.",
@@ -113,13 +143,13 @@ extension AgentServer {
   }
 
   private mutating func refuseVersion(
-    _ id: RequestID, _ requested: String?, _ message: String, _ supported: [String]
+    _ id: RequestID, _ requested: String?, _ message: String, _ supported: [ProtocolVersion]
   ) {
     outbox.respond(
       to: id, error: ResponseError(code: ErrorCode.unsupportedVersion, message: message)
     ) {
       $0.beginObject()
-      $0.member("supported", supported)
+      $0.member("supported", supported.map(\.rawValue))
       $0.member("requested", ToolArguments.shortened(requested ?? ""))
       $0.endObject()
     }
@@ -132,24 +162,24 @@ extension AgentServer {
   }
 
   /// `initialize`.
-  private mutating func initialize(_ id: RequestID, _ params: JSONValue) {
+  private mutating func initialize(
+    _ id: RequestID, _ params: JSONValue
+  ) throws(ResponseError) {
     guard let requested = params["protocolVersion"]?.string else {
-      return outbox.respond(to: id, error: .invalidParams("protocolVersion", "must be a string"))
+      throw .invalidParams("protocolVersion", "must be a string")
     }
     guard params["clientInfo"]?["name"]?.kind == .string else {
-      return outbox.respond(
-        to: id, error: .invalidParams("clientInfo", "must be an object with a name"))
+      throw .invalidParams("clientInfo", "must be an object with a name")
     }
-    era = .handshake
+    let version = ProtocolVersion(requestedByHandshake: requested)
+    era = .handshake(version)
     takeName(params["clientInfo"])
-    let version =
-      ProtocolVersion.handshakes.contains(requested) ? requested : ProtocolVersion.withHandshake
     let program = options.version
     respond(to: id) { result in
-      result.member("protocolVersion", version)
+      result.member("protocolVersion", version.rawValue)
       Self.writeCapabilities(&result)
       result.key("serverInfo")
-      Self.writeImplementation(program, &result)
+      Self.writeImplementation(program, in: version, &result)
       result.member("instructions", Self.instructions)
     }
   }
@@ -170,9 +200,9 @@ extension AgentServer {
   }
 
   private mutating func answerWithHandshake(
-    _ id: RequestID, _ method: String, _ params: JSONValue
+    _ id: RequestID, _ method: String, _ params: JSONValue, inBatch isInBatch: Bool
   ) {
-    underway[id] = (isLong: isLong(method, params), notebookRequest: nil)
+    underway[id] = Underway(isLong: isLong(method, params), isInBatch: isInBatch)
     switch method {
     case "ping": answer(id) { _ in }
     case "resources/subscribe": subscribe(id, params, ending: false)
@@ -188,11 +218,11 @@ extension AgentServer {
   ]
 
   private mutating func answerStateless(_ id: RequestID, _ method: String, _ params: JSONValue) {
-    underway[id] = (isLong: isLong(method, params), notebookRequest: nil)
+    underway[id] = Underway(isLong: isLong(method, params), isInBatch: false)
     switch method {
     case "server/discover":
       answer(id, .lasting) { result in
-        result.member("supportedVersions", [ProtocolVersion.stateless])
+        result.member("supportedVersions", [ProtocolVersion.stateless.rawValue])
         Self.writeCapabilities(&result)
         result.member("instructions", Self.instructions)
       }
@@ -225,10 +255,11 @@ extension AgentServer {
       return refuse(id, .invalidParams("cursor", "no page goes on there: list from the beginning"))
     }
     let tools = Tool.all(isReadOnly: options.isReadOnly)
+    let version = era.version
     answer(id, .lasting) { result in
       result.key("tools")
       result.beginArray()
-      for tool in tools { tool.write(&result) }
+      for tool in tools { tool.write(in: version, &result) }
       result.endArray()
     }
   }
@@ -262,7 +293,7 @@ extension AgentServer {
 
   private mutating func receive(_ method: String, _ params: JSONValue) {
     switch method {
-    case "notifications/initialized": if era == .handshake { beginTelling() }
+    case "notifications/initialized": if case .handshake = era { beginTelling() }
     case "notifications/cancelled": cancel(params["requestId"])
     default: break
     }

@@ -54,13 +54,24 @@ extension AgentServer {
       $0.member("id", call.note)
       $0.member("revision", copying: call.arguments["revision"])
     } then: { server, found in
+      let piece: TextPiece
+      do throws(TextPiece.Mistake) {
+        piece = try TextPiece(call.arguments.lines, of: found["text"]?.utf8 ?? [])
+      } catch {
+        return server.fail(call.id, error.message)
+      }
       server.succeed(call) { result in
         result.member("id", copying: found["note"]?["id"])
         result.member("title", copying: found["note"]?["title"])
-        result.member("text", copying: found["text"])
+        result.key("text")
+        result.string(utf8: piece.bytes)
         result.member("revision", copying: found["revision"])
         for name in ["tags", "priority", "trashed"] {
           result.member(name, copying: found["note"]?[name])
+        }
+        if let next = piece.next {
+          result.member("next_line", next.first)
+          if next.offset > 0 { result.member("next_offset", next.offset) }
         }
       }
     }

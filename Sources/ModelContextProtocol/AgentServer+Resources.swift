@@ -28,6 +28,7 @@ extension AgentServer {
   }
 
   private mutating func answerResources(_ id: RequestID, _ page: JSONValue) {
+    let hasTitles = era.version.hasStructuredResults
     answer(id, .passing) { result in
       result.key("resources")
       result.beginArray()
@@ -36,13 +37,15 @@ extension AgentServer {
         result.beginObject()
         result.member("uri", NoteURI(id: noteID).text)
         result.member("name", title.isEmpty ? noteID : title)
-        if !title.isEmpty { result.member("title", title) }
+        if hasTitles, !title.isEmpty { result.member("title", title) }
         result.member("mimeType", Self.mimeType)
         result.member("size", copying: note["length"])
-        result.key("annotations")
-        result.beginObject()
-        result.member("lastModified", copying: note["modified"])
-        result.endObject()
+        if hasTitles {
+          result.key("annotations")
+          result.beginObject()
+          result.member("lastModified", copying: note["modified"])
+          result.endObject()
+        }
         result.endObject()
       }
       result.endArray()
@@ -52,45 +55,73 @@ extension AgentServer {
 
   /// `resources/templates/list`.
   mutating func listTemplates(_ id: RequestID) {
+    let hasTitles = era.version.hasStructuredResults
+    let templates = [
+      (NoteURI.template, "note", "A note", "The text of the note with this id."),
+      (
+        PieceURI.template, "lines", "Lines of a note",
+        "The text of the note with this id, from one line to another; offset leaves out bytes of the first one."
+      ),
+    ]
     answer(id, .lasting) { result in
       result.key("resourceTemplates")
       result.beginArray()
-      result.beginObject()
-      result.member("uriTemplate", NoteURI.template)
-      result.member("name", "note")
-      result.member("title", "A note")
-      result.member("description", "The text of the note with this id.")
-      result.member("mimeType", Self.mimeType)
-      result.endObject()
+      for (template, name, title, description) in templates {
+        result.beginObject()
+        result.member("uriTemplate", template)
+        result.member("name", name)
+        if hasTitles { result.member("title", title) }
+        result.member("description", description)
+        result.member("mimeType", Self.mimeType)
+        result.endObject()
+      }
       result.endArray()
     }
   }
 
-  /// `resources/read`: the text of a note.
+  /// `resources/read`: the text of a note, or a piece of it.
   mutating func readResource(_ id: RequestID, _ params: JSONValue) {
     guard let uri = params["uri"]?.string else {
       return refuse(id, .invalidParams("uri", "must be a string"))
     }
-    guard let note = NoteURI(uri) else { return refuseResource(id, uri) }
+    guard let resource = PieceURI(uri) else { return refuseResource(id, uri) }
     ask("note/get", for: id) {
-      $0.member("id", note.id)
+      $0.member("id", resource.note.id)
     } then: { server, answer in
       switch answer {
       case .success(let found):
-        server.answer(id, .passing) { result in
-          result.key("contents")
-          result.beginArray()
-          result.beginObject()
-          result.member("uri", note.text)
-          result.member("mimeType", Self.mimeType)
-          result.member("text", copying: found["text"])
-          result.endObject()
-          result.endArray()
+        do {
+          server.answer(id, resource, try TextPiece(resource.lines, of: found["text"]?.utf8 ?? []))
+        } catch {
+          server.refuseResource(id, uri)
         }
       case .failure(let failure) where failure.isAboutMissingNote:
         server.refuseResource(id, uri)
       case .failure(let failure): server.refuse(id, because: failure)
       }
+    }
+  }
+
+  /// Answers `resources/read`. Behind a piece that is not the last stands a second content, which names the resource of the rest.
+  private mutating func answer(_ id: RequestID, _ resource: PieceURI, _ piece: TextPiece) {
+    answer(id, .passing) { result in
+      result.key("contents")
+      result.beginArray()
+      result.beginObject()
+      result.member("uri", resource.text)
+      result.member("mimeType", Self.mimeType)
+      result.key("text")
+      result.string(utf8: piece.bytes)
+      result.endObject()
+      if let next = piece.next {
+        let rest = PieceURI(resource.note, next)
+        result.beginObject()
+        result.member("uri", rest.text)
+        result.member("mimeType", "text/plain")
+        result.member("text", "The text goes on at line \(next.first): read \(rest.text).")
+        result.endObject()
+      }
+      result.endArray()
     }
   }
 }

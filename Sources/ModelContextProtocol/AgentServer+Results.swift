@@ -23,53 +23,66 @@ extension AgentServer {
   mutating func answer(
     _ id: RequestID, _ freshness: Freshness? = nil, _ members: (inout JSONWriter) -> Void
   ) {
-    guard underway.removeValue(forKey: id) != nil else { return }
-    respond(to: id, freshness, members: members)
+    guard let request = underway.removeValue(forKey: id) else { return }
+    respond(to: id, inBatch: request.isInBatch, freshness, members: members)
   }
 
   /// The same for a request that is not underway.
   mutating func respond(
-    to id: RequestID, _ freshness: Freshness? = nil,
+    to id: RequestID, inBatch isInBatch: Bool = false, _ freshness: Freshness? = nil,
     meta: (inout JSONWriter) -> Void = { _ in }, members: (inout JSONWriter) -> Void
   ) {
     let (isStateless, version) = (era == .stateless, options.version)
-    outbox.respond(to: id) { result in
-      result.beginObject()
-      if isStateless {
-        result.member("resultType", "complete")
-        if let freshness {
-          result.member("ttlMs", freshness.milliseconds)
-          result.member("cacheScope", freshness.scope)
-        }
-        result.key("_meta")
+    write(inBatch: isInBatch) { outbox in
+      outbox.respond(to: id) { result in
         result.beginObject()
-        meta(&result)
-        result.key(MetaName.serverInfo)
-        Self.writeImplementation(version, &result)
+        if isStateless {
+          result.member("resultType", "complete")
+          if let freshness {
+            result.member("ttlMs", freshness.milliseconds)
+            result.member("cacheScope", freshness.scope)
+          }
+          result.key("_meta")
+          result.beginObject()
+          meta(&result)
+          result.key(MetaName.serverInfo)
+          Self.writeImplementation(version, in: .stateless, &result)
+          result.endObject()
+        }
+        members(&result)
         result.endObject()
       }
-      members(&result)
-      result.endObject()
     }
+  }
+
+  /// Answers a request that is not underway with an error.
+  mutating func respond(to id: RequestID, inBatch isInBatch: Bool, _ error: ResponseError) {
+    write(inBatch: isInBatch) { $0.respond(to: id, error: error) }
+  }
+
+  /// Writes an answer to where it is sent from: the outbox, or the answers of the batch.
+  private mutating func write(inBatch isInBatch: Bool, _ answer: (inout Outbox) -> Void) {
+    if isInBatch { answer(&batch!.answers) } else { answer(&outbox) }
   }
 
   /// Answers a request of the agent with an error.
   mutating func refuse(_ id: RequestID, _ error: ResponseError) {
-    guard underway.removeValue(forKey: id) != nil else { return }
-    outbox.respond(to: id, error: error)
+    guard let request = underway.removeValue(forKey: id) else { return }
+    respond(to: id, inBatch: request.isInBatch, error)
   }
 
   /// Answers a request for a resource that is not there.
   mutating func refuseResource(_ id: RequestID, _ uri: String) {
-    guard underway.removeValue(forKey: id) != nil else { return }
+    guard let request = underway.removeValue(forKey: id) else { return }
     let code =
       era == .stateless ? ResponseError.Code.invalidParams : ErrorCode.resourceNotFound
-    outbox.respond(
-      to: id, error: ResponseError(code: code, message: "uri: there is no such resource")
-    ) {
-      $0.beginObject()
-      $0.member("uri", uri)
-      $0.endObject()
+    let error = ResponseError(code: code, message: "uri: there is no such resource")
+    write(inBatch: request.isInBatch) {
+      $0.respond(to: id, error: error) {
+        $0.beginObject()
+        $0.member("uri", uri)
+        $0.endObject()
+      }
     }
   }
 
@@ -78,12 +91,16 @@ extension AgentServer {
     refuse(id, .internalError(failure.advice()))
   }
 
-  /// This program, as the protocol names one.
-  static func writeImplementation(_ version: String, _ result: inout JSONWriter) {
+  /// Writes the name of this program, as the protocol names one.
+  ///
+  /// - Parameter program: the version of this program.
+  static func writeImplementation(
+    _ program: String, in version: ProtocolVersion, _ result: inout JSONWriter
+  ) {
     result.beginObject()
     result.member("name", "decent-notes")
-    result.member("title", "Decent Notes")
-    result.member("version", version)
+    if version.hasStructuredResults { result.member("title", "Decent Notes") }
+    result.member("version", program)
     result.endObject()
   }
 }

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// Serves a notebook to an agent by the Model Context Protocol: the revision 2026-07-28, and 2025-11-25 for clients that send `initialize`.
+/// Serves a notebook to an agent by the Model Context Protocol: the revision 2026-07-28, and those up to 2025-11-25 for clients that send `initialize`.
 ///
 /// It stands between the agent and the server of the notebook, whose client it is: what the agent asks for becomes requests of the protocol
 /// of `Protocol/README.md`, and the answers become results. It knows nothing of notes but what that protocol says of them.
@@ -48,6 +48,16 @@ public struct AgentServer {
     let then: Continuation
   }
 
+  /// A request of the agent that is not answered.
+  struct Underway {
+    /// True if others are carried out meanwhile.
+    let isLong: Bool
+    /// True if its answer goes into that of `batch`.
+    let isInBatch: Bool
+    /// The request of the notebook that was made for it last.
+    var notebookRequest: Int?
+  }
+
   enum NotebookPhase { case closed, opening, open, left }
 
   let options: Options
@@ -59,8 +69,10 @@ public struct AgentServer {
   var era = Era.unsettled
   /// The first name that the agent has given.
   var agentName: String?
-  /// The requests of the agent that are not answered, and whether each may take long.
-  var underway: [RequestID: (isLong: Bool, notebookRequest: Int?)] = [:]
+  /// The requests of the agent that are not answered.
+  var underway: [RequestID: Underway] = [:]
+  /// The batch of the agent that is carried out; nil for none.
+  var batch: MessageBatch?
   var isInputOver = false
   /// True once the notebook is being left.
   var isLeaving = false
@@ -90,7 +102,10 @@ public struct AgentServer {
 
   /// True while the agent has to read, or the notebook to answer, before further requests are taken: who sends without reading must not
   /// fill the memory. Of requests that do not take long one is carried out at a time, in the order in which they were sent.
-  public var isFull: Bool {
+  public var isFull: Bool { batch != nil || isOccupied }
+
+  /// The same for further requests of a batch that is carried out.
+  var isOccupied: Bool {
     outbox.count >= Self.fullOutbox || underway.count >= Self.mostLong
       || underway.contains { !$0.value.isLong }
   }

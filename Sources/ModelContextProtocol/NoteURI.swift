@@ -26,3 +26,44 @@ struct NoteURI: Hashable {
 
   var text: String { Self.scheme + id }
 }
+
+/// The name of a piece of a note as a resource: that of the note, with the lines behind it where these are not all.
+struct PieceURI {
+  /// For the list of templates.
+  static let template = NoteURI.template + "{?from_line,to_line,offset}"
+
+  let note: NoteURI
+  let lines: LineRange
+
+  init(_ note: NoteURI, _ lines: LineRange) { (self.note, self.lines) = (note, lines) }
+
+  /// The piece that a name means; nil if it means none.
+  init?(_ text: String) {
+    let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let note = NoteURI(String(parts[0])) else { return nil }
+    var lines = LineRange()
+    if parts.count == 2 {
+      var names: Set<Substring> = []
+      for field in parts[1].split(separator: "&", omittingEmptySubsequences: false) {
+        let (name, value) = (field.prefix { $0 != "=" }, field.drop { $0 != "=" }.dropFirst())
+        guard let number = Int(value), number <= LineRange.greatest, names.insert(name).inserted
+        else { return nil }
+        switch name {
+        case "from_line" where number > 0: lines.first = number
+        case "to_line" where number > 0: lines.last = number
+        case "offset" where number >= 0: lines.offset = number
+        default: return nil
+        }
+      }
+    }
+    self.init(note, lines)
+  }
+
+  var text: String {
+    var fields: [String] = []
+    if lines.first != 1 { fields.append("from_line=\(lines.first)") }
+    if let last = lines.last { fields.append("to_line=\(last)") }
+    if lines.offset != 0 { fields.append("offset=\(lines.offset)") }
+    return fields.isEmpty ? note.text : "\(note.text)?\(fields.joined(separator: "&"))"
+  }
+}

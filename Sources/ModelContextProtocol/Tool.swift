@@ -27,6 +27,7 @@ struct Tool {
     }
 
     static func text(_ name: String) -> Output { Output(name, #"{"type":"string"}"#) }
+    static func integer(_ name: String) -> Output { Output(name, #"{"type":"integer"}"#) }
     static func boolean(_ name: String) -> Output { Output(name, #"{"type":"boolean"}"#) }
 
     /// A list of objects with these members, of which the first ones are always there.
@@ -60,11 +61,11 @@ struct Tool {
   let output: [Output]
   let perform: (inout AgentServer, Call) -> Void
 
-  /// Writes its definition.
-  func write(_ writer: inout JSONWriter) {
+  /// Writes its definition, as far as a revision of the protocol knows its parts.
+  func write(in version: ProtocolVersion, _ writer: inout JSONWriter) {
     writer.beginObject()
     writer.member("name", name)
-    writer.member("title", title)
+    if version.hasStructuredResults { writer.member("title", title) }
     writer.member("description", help)
     writer.key("inputSchema")
     writer.beginObject()
@@ -76,6 +77,12 @@ struct Tool {
     writer.member("required", arguments.filter(\.isRequired).map(\.name))
     writer.member("additionalProperties", false)
     writer.endObject()
+    if version.hasStructuredResults { writeOutputSchema(&writer) }
+    if version.hasToolAnnotations { writeAnnotations(&writer) }
+    writer.endObject()
+  }
+
+  private func writeOutputSchema(_ writer: inout JSONWriter) {
     writer.key("outputSchema")
     writer.beginObject()
     writer.member("type", "object")
@@ -88,6 +95,9 @@ struct Tool {
     writer.endObject()
     writer.member("required", output.filter(\.isRequired).map(\.name))
     writer.endObject()
+  }
+
+  private func writeAnnotations(_ writer: inout JSONWriter) {
     writer.key("annotations")
     writer.beginObject()
     writer.member("readOnlyHint", effect == .reads)
@@ -97,21 +107,23 @@ struct Tool {
     }
     writer.member("openWorldHint", false)
     writer.endObject()
-    writer.endObject()
   }
 }
 
 extension AgentServer {
-  /// Answers a call: an object, and the same as text.
+  /// Answers a call: an object, where the revision of the protocol has that, and the same as text.
   mutating func succeed(_ call: Tool.Call, _ members: (inout JSONWriter) -> Void) {
     var object = JSONWriter()
     object.beginObject()
     members(&object)
     object.endObject()
+    let isStructured = era.version.hasStructuredResults
     answer(call.id) {
       Self.writeContent(object.bytes, &$0)
-      $0.key("structuredContent")
-      $0.raw(object.bytes)
+      if isStructured {
+        $0.key("structuredContent")
+        $0.raw(object.bytes)
+      }
       $0.member("isError", false)
     }
   }

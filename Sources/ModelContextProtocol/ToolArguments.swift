@@ -105,6 +105,13 @@ struct ToolArguments {
     }
   }
 
+  /// The lines that are asked for by `from_line`, `to_line` and `offset`.
+  var lines: LineRange {
+    LineRange(
+      first: values["from_line"]?.integer ?? 1, last: values["to_line"]?.integer,
+      offset: values["offset"]?.integer ?? 0)
+  }
+
   subscript(_ name: String) -> JSONValue? { values[name] }
 
   /// A required text.

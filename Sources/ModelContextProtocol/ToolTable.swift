@@ -19,6 +19,8 @@ extension Tool {
   private static let piece = ToolArgument.Kind.text(atMost: 1 << 20)
   private static let priorities = ToolArgument.Kind.words(["low", "normal", "high"])
 
+  private static let line = ToolArgument.Kind.integer(1...LineRange.greatest)
+
   private static let note = ToolArgument("id", short, isRequired: true, "The id of the note.")
   private static let tags = Output("tags", #"{"type":"array","items":{"type":"string"}}"#)
 
@@ -69,16 +71,23 @@ extension Tool {
       Tool(
         name: "read_note", title: "Read a note",
         help: """
-          Reads a note, with its whole text and the revision that edit_note needs as base. With a revision it reads the note as it was then.
+          Reads a note, with its text and the revision that edit_note needs as base. With a revision it reads the note as it was then. A text \
+          of more than 64 KiB is given in pieces. If next_line is given, the text goes on there: call again with it as from_line, with \
+          next_offset as offset if that is given, and with the revision.
           """,
         effect: .reads,
         arguments: [
           note,
           ToolArgument("revision", short, "An earlier revision, as another tool has given it."),
+          ToolArgument("from_line", line, "The first line to read; 1 if it is left out."),
+          ToolArgument("to_line", line, "The last line to read; the last one if it is left out."),
+          ToolArgument(
+            "offset", .integer(0...LineRange.greatest),
+            "The next_offset of the answer before: bytes of the first line that are passed over."),
         ],
         output: [
           .text("id"), .text("title"), .text("text"), .text("revision"), tags, .text("priority"),
-          .boolean("trashed"),
+          .boolean("trashed"), .integer("next_line").optional, .integer("next_offset").optional,
         ],
         perform: { $0.readNote($1) }),
       Tool(

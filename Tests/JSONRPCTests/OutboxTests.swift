@@ -29,6 +29,21 @@ struct `An outbox` {
         """)
   }
 
+  @Test func `sends answers that were gathered as one batch`() {
+    var answers = Outbox(framing: .lines)
+    answers.respond(to: .string("a\n")) { $0.string("x\ny") }
+    answers.respond(to: nil, error: .parseError("no"))
+    let batch =
+      #"[{"jsonrpc":"2.0","id":"a\n","result":"x\ny"},"#
+      + #"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}]"#
+    var outbox = Outbox(framing: .lines)
+    outbox.append(batch: answers)
+    #expect(text(outbox) == batch + "\n")
+    outbox = Outbox(framing: .contentLength)
+    outbox.append(batch: answers)
+    #expect(text(outbox) == "Content-Length: \(batch.utf8.count)\r\n\r\n\(batch)")
+  }
+
   @Test func `writes errors with and without an id and a reason`() {
     var outbox = Outbox(framing: .lines)
     outbox.respond(to: nil, error: .parseError("no"))

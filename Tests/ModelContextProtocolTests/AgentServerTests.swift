@@ -204,8 +204,10 @@ import Testing
     server.didSend(server.outbox.count)
     // A page of answers that nobody reads.
     let long = String(repeating: "a", count: 1 << 19)
-    server.receive(call(2, "read_note", ["id": "1-a"])[...])
-    _ = try serve(&server) { _ in ("result", ["text": .string(long), "note": ["id": "1-a"]]) }
+    server.receive(call(2, "list_notes", [:])[...])
+    _ = try serve(&server) { _ in
+      ("result", ["notes": [["id": "1-a", "title": .string(long)]]])
+    }
     let before = server.outbox.count
     #expect(before > 1 << 20)
     let change: JSON = [

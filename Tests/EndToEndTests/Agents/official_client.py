@@ -132,7 +132,8 @@ async def use_tools():
 async def use_resources(note):
     async with client() as agent:
         templates = (await agent.list_resource_templates()).resource_templates
-        assert [template.uri_template for template in templates] == ["note://{id}"]
+        assert [template.uri_template for template in templates] == [
+            "note://{id}", "note://{id}{?from_line,to_line,offset}"]
         listed, cursor = [], None
         while True:
             page = await agent.list_resources(cursor=cursor)
