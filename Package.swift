@@ -55,7 +55,7 @@ let package = Package(
 
     // Another protocol, by which agents use a notebook. Pure.
     .target(
-      name: "ModelContextProtocol", dependencies: ["JSONRPC"], swiftSettings: strict),
+      name: "ModelContextProtocol", dependencies: ["Bytes", "JSONRPC"], swiftSettings: strict),
 
     // The protocol, and the process around it.
     .target(

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import JSONRPC
 
 // The tools that change something. What people type at the same time is merged with it by the notebook's server.
@@ -18,15 +19,13 @@ extension AgentServer {
     }
   }
 
-  /// Adds lines: the text gets a line end where it has none, and so does the note before it.
+  /// Adds lines: the text gets a line end where it has none, and so does the note before it. Its line ends become those of the note.
   mutating func appendNote(_ call: Tool.Call) {
     ask("note/get", for: call) {
       $0.member("id", call.note)
     } then: { server, found in
       let before = found["text"]?.utf8 ?? []
-      var text = call.arguments["text"]?.utf8 ?? []
-      if !before.isEmpty, before.last != 0x0A { text.insert(0x0A, at: 0) }
-      if text.last != 0x0A { text.append(0x0A) }
+      let text = LineEnd.lines(call.arguments["text"]?.utf8 ?? [], appendedTo: before)
       server.ask("note/append", for: call) {
         $0.member("id", call.note)
         $0.key("text")
@@ -56,26 +55,19 @@ extension AgentServer {
           "old: it must not be empty. To insert text, take some of the text beside its place into old and new; append_note adds lines at the end."
         )
       }
-      let places = Occurrence.firstTwo(of: old, in: text)
-      guard let start = places.first else {
-        return server.fail(
-          call.id,
-          "old: this text does not occur in the note at this base. Read the note again with read_note, and take old from its text, character"
-            + " by character, and base from its revision.")
+      let edited: Replacement
+      do throws(Replacement.Mistake) {
+        edited = try Replacement(of: old, in: text, by: new)
+      } catch {
+        return server.fail(call.id, "old: \(error.message)")
       }
-      guard places.count == 1 else {
-        return server.fail(
-          call.id,
-          "old: this text occurs several times in the note. Take more of the text around it into old and new."
-        )
-      }
-      let edited = Replacement(of: start..<start + old.count, in: text, by: new)
       server.ask("note/get", for: call) {
         $0.member("id", call.note)
       } then: { server, present in
-        let hasChanged = present["text"]?.utf8 != text
+        let present = present["text"]?.utf8 ?? []
+        let hasChanged = present != text
         guard call.arguments["dry_run"]?.boolean == true else {
-          return server.set(edited, isMerged: hasChanged, call)
+          return server.set(edited, over: present, isMerged: hasChanged, call)
         }
         server.succeed(call) {
           $0.member("id", call.note)
@@ -87,8 +79,12 @@ extension AgentServer {
     }
   }
 
-  /// - Parameter isMerged: whether the text was another one than at the base when it was looked at last.
-  private mutating func set(_ edited: Replacement, isMerged: Bool, _ call: Tool.Call) {
+  /// - Parameters:
+  ///   - present: the text when it was looked at last.
+  ///   - isMerged: whether that is another one than at the base.
+  private mutating func set(
+    _ edited: Replacement, over present: [UInt8], isMerged: Bool, _ call: Tool.Call
+  ) {
     ask("note/setText", for: call) {
       $0.member("id", call.note)
       $0.key("text")
@@ -96,11 +92,12 @@ extension AgentServer {
       $0.member("base", copying: call.arguments["base"])
     } then: { server, result in
       server.noteChange(of: call.note, ["text"])
+      let merged = result["text"]?.utf8 ?? []
       server.succeed(call) {
         $0.member("id", call.note)
         $0.member("revision", copying: result["revision"])
-        $0.member("merged", isMerged || result["text"]?.utf8 != edited.text)
-        $0.member("lines", edited.lines)
+        $0.member("merged", isMerged || merged != edited.text)
+        $0.member("lines", edited.lines(in: merged, insteadOf: present))
       }
       server.show(in: call.note, at: edited.range.lowerBound, Array(edited.text[edited.range]))
     }

@@ -24,7 +24,7 @@ struct SourceRule: Sendable, CustomTestStringConvertible {
       "ReplicatingTypes": ["Bytes"],
       "Notes": ["Bytes", "ReplicatingTypes"],
       "JSONRPC": ["Bytes"],
-      "ModelContextProtocol": ["JSONRPC"],
+      "ModelContextProtocol": ["Bytes", "JSONRPC"],
       // Foundation where the standard library composes no characters (`NormalForm.swift`).
       "NoteFiles": ["Bytes", "Foundation", "JSONRPC", "Swift"],
       "NoteStore": system.union(["Bytes", "Notes", "ReplicatingTypes"]),

@@ -421,6 +421,46 @@ struct `An agent` {
     #expect(try text() == "oat milk\nbread\neggs, ten\nsoap\nrice\n")
   }
 
+  @Test func `is told all lines that came of an edit that was merged`() throws {
+    let agent = try agent()
+    let other = try other()
+    for (text, theirs, old, new) in [
+      ("a\nmilk\nb\n", "a\nrice\nb\nc\n", "milk", "tea"),
+      ("a\nmilk\nb\n", "0\na\nmilk, much\nb\n", "milk", "oat milk"),
+      ("a\nx y\nb\n", "a\nx\nand\ny\nb\n", "x y", "X x y Y"),
+    ] {
+      let made = try agent.use("create_note", ["title": "Plan", "text": .string(text)])
+      let (id, base) = (JSON(made["id"]!), JSON(made["revision"]!))
+      try other.call("note/setText", ["id": id, "text": .string(theirs), "base": base])
+      let edited = try agent.use(
+        "edit_note", ["id": id, "base": base, "old": .string(old), "new": .string(new)])
+      #expect(edited["merged"]?.boolean == true)
+      let present = try agent.use("read_note", ["id": id])["text"]!.string!
+      // Everything between the lines that stayed.
+      let start = try #require(present.range(of: "a\n")).upperBound
+      let end = try #require(present.range(of: "\nb\n")).lowerBound
+      #expect(edited["lines"]?.string == String(present[start..<end]), "\(present)")
+    }
+  }
+
+  @Test func `writes with the line ends of the note`() throws {
+    let agent = try agent()
+    let made = try agent.use(
+      "create_note", ["title": "Plan", "text": "one\r\ntwo\r\nthree\r\n"])
+    let (id, base) = (JSON(made["id"]!), JSON(made["revision"]!))
+    let text = { try agent.use("read_note", ["id": id])["text"]!.string! }
+    let edited = try agent.use(
+      "edit_note", ["id": id, "base": base, "old": "one\ntwo\n", "new": "one\n1.5\n2\n"])
+    #expect(edited["lines"]?.string == "one\r\n1.5\r\n2")
+    #expect(try text().utf8.elementsEqual("one\r\n1.5\r\n2\r\nthree\r\n".utf8))
+    try agent.use("append_note", ["id": id, "text": "four\nfive"])
+    #expect(
+      try text().utf8.elementsEqual("one\r\n1.5\r\n2\r\nthree\r\nfour\r\nfive\r\n".utf8))
+    // The request of the protocol adds just what it is given.
+    try other().call("note/append", ["id": id, "text": "six\n"])
+    #expect(try text().hasSuffix("five\r\nsix\n"))
+  }
+
   @Test(arguments: AgentClient.Era.allCases)
   func `reads a long note in pieces`(_ era: AgentClient.Era) throws {
     let agent = try agent(era)
