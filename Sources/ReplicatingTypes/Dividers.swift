@@ -270,8 +270,9 @@ extension Worlds {
   ) -> UInt32 {
     if !copies.counterparts(of: element).isEmpty { return element.offset + 1 }
     let insertion = value.insertion(holding: element)
-    return min(
+    let end = min(
       end, insertion.offsets.upperBound, removals.removal(of: element).offsets.upperBound)
+    return value.dividers.part(of: element.offset..<end, holding: element).upperBound
   }
 
   /// The changes that inserted an element, or a counterpart that it stands for, in the state that is asked about.

@@ -74,6 +74,8 @@ extension ReplicatingArray<UInt8> {
     for edits in turned { insert(separators(around: edits, &stretches).found) }
     let copies = copyRoles(at: nil)
     insert(copies.elementsThatStandForOthers.filter { Self.isWhite(byte($0)) })
+    // A hidden line end counts as absent, so any separator may turn with it.
+    if !dividers.lineEnds.isEmpty { insert(removedSeparators()) }
     // For many authors, of whom each lacks what all others did, the lists of that would be as many times as long.
     if !candidates.isEmpty, edits.count == 1, areAllThere {
       let undecided = try removals(decidedBy: edits[0], &causality)
@@ -171,6 +173,19 @@ extension ReplicatingArray<UInt8> {
       }
     }
     return ElementRanges(removed)
+  }
+
+  /// The white elements that were removed, spared or not. O(n).
+  private func removedSeparators() -> [LocalID] {
+    var found = Array(spared)
+    tree.forEachPiece { piece in
+      guard piece.isRemoved else { return }
+      for offset in piece.offset..<piece.end {
+        let element = LocalID(piece.author, offset)
+        if Self.isWhite(byte(element)) { found.append(element) }
+      }
+    }
+    return found
   }
 
   /// True if an element was removed. O(authors).

@@ -53,7 +53,8 @@ struct Worlds {
       let (removers, offsets) = removals.removal(of: element)
       let inserted = value.authors[Int(element.author)].offsets(insertedWith: element.offset)
       last = Stretch(
-        author: element.author, offsets: offsets.clamped(to: inserted),
+        author: element.author,
+        offsets: value.dividers.part(of: offsets.clamped(to: inserted), holding: element),
         inserter: inserter(of: element, value), removers: changes(in: removers, value))
     } else if let answer = answered[element] {
       last = answer

@@ -188,6 +188,21 @@ private func told(_ old: String, _ new: String) -> [String] {
   }
 
   /// The words of such a text are not looked through. All of it was replaced as one.
+  /// The empty line was filled, and a new one left: what another one wrote above it ended up behind the new line.
+  @Test(arguments: [
+    ("a\n\nold\nb\n", "a\nnew\n\nb\n"), ("a\nold\n\nb\n", "a\n\nnew\nb\n"),
+    ("a\n\nb\n", "a\nnew\n\nmore\nb\n"), ("a\r\n\r\nb\r\n", "a\r\nnew\r\n\r\nmore\r\nb\r\n"),
+  ])
+  func `inserts and deletes whole lines beside an empty one`(old: String, new: String) {
+    let edits = textDifference(from: Array(old.utf8), to: Array(new.utf8))
+    #expect(!edits.isEmpty)
+    for edit in edits {
+      #expect(isLineStart(Array(old.utf8), edit.range.lowerBound), "\(edits)")
+      #expect(edit.range.isEmpty || isLineStart(Array(old.utf8), edit.range.upperBound), "\(edits)")
+      #expect(edit.replacement.isEmpty || edit.replacement.last == 0x0A, "\(edits)")
+    }
+  }
+
   @Test func `takes each line with its like where a text is too long for words`() {
     let lines = (0..<40_000).map { "line \($0) " + String(repeating: "x", count: 50) }
     let old = Array(lines.joined(separator: "\n").utf8)

@@ -42,6 +42,20 @@ struct DividerIndex: Sendable {
     return list[index]
   }
 
+  /// The part of some elements of an author that holds one of them, apart from a converted line end among them: that may be hidden, and the others not.
+  /// No divider is among them.
+  func part(of offsets: Range<UInt32>, holding element: LocalID) -> Range<UInt32> {
+    guard Int(element.author) < dividers.count else { return offsets }
+    let list = dividers[Int(element.author)]
+    let index = list.firstIndex { $0.offsets.upperBound > element.offset }
+    guard index < list.count, list[index].convertsLineEnd else { return offsets }
+    let divider = list[index].offsets
+    let end = divider.lowerBound - UInt32(divider.count)
+    return element.offset < end
+      ? offsets.lowerBound..<min(offsets.upperBound, end)
+      : max(offsets.lowerBound, end)..<offsets.upperBound
+  }
+
   func isAlone(_ divider: Divider) -> Bool { alone.contains(divider.first) }
 
   mutating func setAlone(_ divider: Divider, _ isAlone: Bool) {

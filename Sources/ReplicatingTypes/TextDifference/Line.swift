@@ -120,6 +120,28 @@ extension Edit<UInt8> {
     return high == low + 1 ? [end] : [end, Edit(range: low + 1..<high, replacement: [])]
   }
 
+  /// The same edit; of an insertion of several lines in front of an empty line's end, with an empty line among them, two insertions of whole lines: the
+  /// empty line is the one that was there, and what others write above it stays in a line of its own.
+  func keepingEmptyLine(in text: [UInt8]) -> [Edit<UInt8>] {
+    let place = range.lowerBound
+    let length = lengthOfLineEnd(text, place, text.count)
+    guard range.isEmpty, length > 0, isLineStart(text, place), replacement.count > length + 2,
+      !isLineStart(replacement, replacement.count)
+    else { return [self] }
+    let end = text[place..<place + length]
+    let empty = replacement.indices.first { index in
+      index > 0 && isLineStart(replacement, index) && replacement[index...].starts(with: end)
+        && lengthOfLineEnd(replacement, index, replacement.count) == length
+        && (replacement[index] == 0x0D || replacement[index - 1] == 0x0A)
+    }
+    guard let empty else { return [self] }
+    let (below, rest) = (place + length, Array(replacement[(empty + length)...]))
+    return [
+      Edit(range: range, replacement: Array(replacement[..<empty])),
+      Edit(range: below..<below, replacement: rest + end),
+    ]
+  }
+
   /// True if the edit only makes one line end of another.
   func isConversion(in text: [UInt8]) -> Bool {
     let (low, high) = (range.lowerBound, range.upperBound)

@@ -108,6 +108,7 @@ private struct UnsettledDifference {
     } else if rest.old.isEmpty || rest.new.isEmpty {
       let edit = Edit(range: rest.old, replacement: Array(new[rest.new]))
       edits = WordSnapping(text: old).slide([edit]).flatMap { $0.keepingLineEnds(in: old) }
+        .flatMap { $0.keepingEmptyLine(in: old) }
     } else {
       var difference = TextDifference(old: old, new: new, budget: budget)
       difference.compare(rest)
@@ -305,6 +306,7 @@ struct TextDifference {
     rest = withLineMark(rest, in: hunk)
     var (lines, newLines) = (Line.lines(of: old, in: rest.old), Line.lines(of: new, in: rest.new))
     if lines.count == newLines.count, lines.count <= Self.mostLines {
+      if replaceBetweenBlankLines(rest) { return }
       for (line, newLine) in zip(lines, newLines) {
         replaceContent(line, newLine)
         convert(line.end, newLine.end)
@@ -331,6 +333,70 @@ struct TextDifference {
           new: newLines[0].content.lowerBound..<newLines.last!.content.upperBound))
       if isEnd { convert(lines.last!.end, newLines.last!.end) }
     }
+  }
+
+  /// Replaces as many lines by others where an empty line would become a written one, and a written one an empty one: a line was written above
+  /// the empty line and another one deleted below it, or the other way round. Whole lines are inserted and deleted then.
+  ///
+  /// - Returns: False if that is not so.
+  private mutating func replaceBetweenBlankLines(_ hunk: Hunk) -> Bool {
+    let (end, newEnd) = hunk.end
+    let length = lengthOfLineEnd(old, end, old.count)
+    guard length > 0, lengthOfLineEnd(new, newEnd, new.count) == length,
+      isLineStart(old, hunk.old.lowerBound), isLineStart(new, hunk.new.lowerBound)
+    else { return false }
+    // The last of the lines that both have is no line.
+    let whole = Hunk(from: hunk.start, to: (end + length, newEnd + length))
+    let lines = Array(Line.lines(of: old, in: whole.old).dropLast())
+    let newLines = Array(Line.lines(of: new, in: whole.new).dropLast())
+    let kinds = zip(lines, newLines).map { ($0.content.isEmpty, $1.content.isEmpty) }
+    guard kinds.contains(where: { $0 && !$1 }), kinds.contains(where: { !$0 && $1 }) else {
+      return false
+    }
+    var rest = whole
+    for (line, newLine) in likes(lines, newLines) {
+      let (line, newLine) = (lines[line], newLines[newLine])
+      append(Hunk(from: rest.start, to: (line.content.lowerBound, newLine.content.lowerBound)))
+      replaceContent(line, newLine)
+      convert(line.end, newLine.end)
+      rest = Hunk(from: (line.end.upperBound, newLine.end.upperBound), to: rest.end)
+    }
+    append(rest)
+    return true
+  }
+
+  /// The pairs of empty lines, and of written lines, that are in the same order: as many as there can be, empty ones first.
+  ///
+  /// - Complexity: O(lines × lines).
+  private func likes(_ lines: [Line], _ newLines: [Line]) -> [(Int, Int)] {
+    var best = Array(
+      repeating: Array(repeating: 0, count: newLines.count + 1), count: lines.count + 1)
+    func weight(_ index: Int, _ newIndex: Int) -> Int {
+      let isEmpty = lines[index].content.isEmpty
+      return isEmpty != newLines[newIndex].content.isEmpty ? 0 : isEmpty ? 3 : 2
+    }
+    for index in lines.indices.reversed() {
+      for newIndex in newLines.indices.reversed() {
+        let weight = weight(index, newIndex)
+        best[index][newIndex] = max(
+          best[index + 1][newIndex], best[index][newIndex + 1],
+          weight > 0 ? best[index + 1][newIndex + 1] + weight : 0)
+      }
+    }
+    var pairs: [(Int, Int)] = []
+    var (index, newIndex) = (0, 0)
+    while index < lines.count, newIndex < newLines.count {
+      let weight = weight(index, newIndex)
+      if weight > 0, best[index][newIndex] == best[index + 1][newIndex + 1] + weight {
+        pairs.append((index, newIndex))
+        (index, newIndex) = (index + 1, newIndex + 1)
+      } else if best[index][newIndex] == best[index + 1][newIndex] {
+        index += 1
+      } else {
+        newIndex += 1
+      }
+    }
+    return pairs
   }
 
   /// A part of a hunk with the words of the hunk that were cut off, because both sides begin or end with them: they are no anchors.
@@ -394,7 +460,7 @@ struct TextDifference {
     if !hunk.old.isEmpty, !hunk.new.isEmpty { hunk = withWords(hunk, in: whole) }
     let edit = Edit(range: hunk.old, replacement: Array(new[hunk.new]))
     if (edits.last?.range.upperBound ?? -1) < hunk.old.lowerBound {
-      edits += edit.keepingLineEnds(in: old)
+      edits += edit.keepingLineEnds(in: old).flatMap { $0.keepingEmptyLine(in: old) }
     } else {
       edits.append(edit)
     }

@@ -8,7 +8,8 @@ extension WordSnapping {
     let high = min(bounds.upperBound, edit.range.upperBound + Self.reach)
     let edit = slid(edit, within: low..<high)
     if isTyping(edit) { return [edit] }
-    return DividedEdits(of: text).divided(snap(edit.keepingLineEnds(in: text)))
+    let parts = edit.keepingLineEnds(in: text).flatMap { $0.keepingEmptyLine(in: text) }
+    return DividedEdits(of: text).divided(snap(parts))
   }
 
   /// Widens edits to whole tokens, but those that type or delete within one word.
