@@ -191,6 +191,9 @@ public protocol TreeWatcher: AnyObject {
   /// Watches a folder, not those in it; watching it again changes nothing. False if the system refuses.
   func watch(_ folder: String) -> Bool
 
+  /// True if a folder is watched.
+  func isWatching(_ folder: String) -> Bool
+
   /// All that has happened since the last call.
   func report() -> TreeReport
 }
@@ -207,6 +210,8 @@ public struct TreeReport: Equatable, Sendable {
       case touched
       /// A folder came or went.
       case folder
+      /// Another program has read a file. Reads through the tree that made the watcher are not told.
+      case read
     }
 
     /// The path.

@@ -20,6 +20,10 @@ public final class SystemFileTree: FileTree {
   private let mask: UInt32
   /// Names of files that are not complete.
   private let names: () -> String
+  #if os(Linux)
+    /// The watcher that was made last, which is told what is read through this tree.
+    private weak var watcher: InotifyTreeWatcher?
+  #endif
 
   /// Opens the folder at a path, which may be a link to it.
   ///
@@ -227,6 +231,10 @@ public final class SystemFileTree: FileTree {
     guard before.size <= UInt64(limit) else {
       throw FileTreeError("read", fullPath(path), .tooLarge, "it has more than \(limit) bytes")
     }
+    #if os(Linux)
+      let end = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+      watcher?.willRead(String(path[..<end] + place.name))
+    #endif
     var bytes: [UInt8] = []
     // A byte more than there were: it may grow meanwhile.
     while bytes.count <= limit {
@@ -381,9 +389,11 @@ public final class SystemFileTree: FileTree {
 
   public func makeWatcher() -> (any TreeWatcher)? {
     #if os(Linux)
-      InotifyTreeWatcher(resolvedPath)
+      let made = InotifyTreeWatcher(resolvedPath)
+      watcher = made
+      return made
     #else
-      nil
+      return nil
     #endif
   }
 

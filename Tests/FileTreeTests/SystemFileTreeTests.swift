@@ -175,6 +175,41 @@ import Testing
     }
   #endif
 
+  #if os(Linux)
+    private func read(_ path: String) throws -> Data {
+      try Data(contentsOf: URL(fileURLWithPath: folder("tree/\(path)")))
+    }
+
+    private func reads(_ watcher: any TreeWatcher) -> [String] {
+      watcher.report().events.filter { $0.kind == .read }.map(\.path)
+    }
+
+    @Test func `what other programs read is reported, and what is read through the tree is not`()
+      throws
+    {
+      for path in ["a.md", "sub/a.md"] { _ = try tree.create(path, bytes("one")) }
+      let watcher = try #require(tree.makeWatcher())
+      #expect(watcher.watch("") && watcher.watch("sub") && watcher.isWatching("sub"))
+      #expect(!watcher.isWatching("other"))
+      for _ in 0..<3 {
+        for path in ["a.md", "sub/a.md"] { #expect(try text(path) == "one") }
+        #expect(reads(watcher) == [])
+        #expect(try read("sub/a.md").count == 3)
+        #expect(try text("sub/a.md") == "one")
+        #expect(Set(reads(watcher)) == ["sub/a.md"])
+        #expect(try text("a.md") == "one" && read("a.md").count == 3)
+        #expect(Set(reads(watcher)) == ["a.md"])
+      }
+      // Looks into folders, writes and what is set aside are no reads.
+      _ = try names("sub")
+      try write("two", "a.md")
+      let (_, old) = try tree.replace("a.md", bytes("three"), mark: "0")
+      #expect(try old.read(limit: 10).bytes == bytes("two"))
+      #expect(reads(watcher) == [])
+      old.discard()
+    }
+  #endif
+
   @Test func `a name that is not UTF-8 is told`() throws {
     let path = Array(folder("tree/").utf8) + [0xFF, 0x2E, 0x6D, 0x64, 0]
     path.withUnsafeBytes {

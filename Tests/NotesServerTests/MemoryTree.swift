@@ -44,6 +44,12 @@ final class MemoryTree: FileTree {
     files[path].map { String(decoding: $0.bytes, as: UTF8.self) }
   }
 
+  /// A program reads a file; nil if there is none.
+  func load(_ path: String) -> String? {
+    if files[path] != nil { tell(path, .read) }
+    return text(path)
+  }
+
   private func tell(_ path: String, _ kind: TreeReport.Event.Kind) {
     for watcher in watchers {
       if losesEvents {
@@ -235,6 +241,7 @@ final class MemoryTree: FileTree {
     var pending = TreeReport()
     var descriptor: Int32 { -1 }
     func watch(_ folder: String) -> Bool { true }
+    func isWatching(_ folder: String) -> Bool { true }
     func report() -> TreeReport {
       defer { pending = TreeReport() }
       return pending

@@ -34,7 +34,7 @@ extension MirrorSimulation {
   /// `git commit`.
   func noteFiles(_ machine: Machine) {
     machine.commits.append(
-      Dictionary(uniqueKeysWithValues: machine.paths.map { ($0, machine.tree.text($0)!) }))
+      Dictionary(uniqueKeysWithValues: machine.paths.map { ($0, machine.tree.load($0)!) }))
   }
 
   /// `git checkout` of an older state: git has seen what there is in each file that it writes again.
@@ -46,7 +46,7 @@ extension MirrorSimulation {
     let isAll = random.chance(70)
     var count = 0
     for (path, text) in files.sorted(by: { $0.key < $1.key }) {
-      let present = machine.tree.text(path)
+      let present = machine.tree.load(path)
       if present == text || !isAll && random.chance(50) { continue }
       let words = Set(Self.words(in: text))
       forget(Self.words(in: present ?? "").filter { !words.contains($0) })
@@ -66,7 +66,7 @@ extension MirrorSimulation {
   func editMany(_ machine: Machine) {
     for path in machine.paths where path.hasPrefix("d/") {
       close(path, machine)
-      machine.tree.writeAtomically(word() + "\n" + machine.tree.text(path)!, path)
+      machine.tree.writeAtomically(word() + "\n" + machine.tree.load(path)!, path)
     }
     note("\(machine.name): writes all of d")
     run(.seconds(1))

@@ -120,7 +120,7 @@ extension MirrorSimulation {
     let paths = Set(tree.files.keys).union(phone.files.keys).filter(isCarried).sorted()
     note("carry")
     for path in paths {
-      let (here, there, before) = (tree.text(path), phone.text(path), carried[path])
+      let (here, there, before) = (tree.load(path), phone.text(path), carried[path])
       let gone = removedOnPhone.removeValue(forKey: path)
       defer { carried[path] = tree.text(path) }
       if here == there { continue }

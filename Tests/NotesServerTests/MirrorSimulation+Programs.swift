@@ -42,7 +42,7 @@ extension MirrorSimulation {
   }
 
   private func open(_ path: String, _ machine: Machine) {
-    guard let text = machine.tree.text(path) else { return }
+    guard let text = machine.tree.load(path) else { return }
     close(path, machine)
     var buffer = Buffer(text: text)
     if random.chance(30) {
@@ -131,7 +131,7 @@ extension MirrorSimulation {
     if machine.paths.isEmpty { return }
     let path = random.pick(machine.paths)
     let new = random.pick(["k.md", "l.md", "o/k.md"])
-    guard let text = machine.tree.text(path), machine.tree.text(new) == nil else { return }
+    guard machine.tree.text(new) == nil, let text = machine.tree.load(path) else { return }
     close(new, machine)
     copy(Self.words(in: text))
     machine.tree.write(text, new)
@@ -156,7 +156,7 @@ extension MirrorSimulation {
   func takeBack(_ machine: Machine) {
     if machine.paths.isEmpty { return }
     let path = random.pick(machine.paths)
-    let text = machine.tree.text(path)!
+    let text = machine.tree.load(path)!
     close(path, machine)
     let (header, rest) = Self.parts(of: text)
     let word = word()
@@ -204,7 +204,7 @@ extension MirrorSimulation {
       interfered.insert(new)
       return note("\(machine.name): meanwhile mv \(path) \(new)")
     }
-    let text = edited(machine.buffers[path]?.text ?? machine.tree.text(path)!)
+    let text = edited(machine.buffers[path]?.text ?? machine.tree.load(path)!)
     machine.buffers[path, default: Buffer(text: text)].text = text
     if random.chance(30) {
       machine.tree.write(text, path)

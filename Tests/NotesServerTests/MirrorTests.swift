@@ -39,7 +39,7 @@ import Testing
     #expect(tree.text("Shopping.md") == "milk\n")
     set(id, "milk\neggs\n")
     peer.run(for: .seconds(1))
-    #expect(tree.text("Shopping.md") == "milk\neggs\n")
+    #expect(tree.load("Shopping.md") == "milk\neggs\n")
     tree.write("milk, fresh\neggs\n", "Shopping.md")
     peer.run(for: .milliseconds(300))
     #expect(text(id) == "milk, fresh\neggs\n")
@@ -126,8 +126,12 @@ import Testing
     set(id, "1\n\(noted)")
     tree.beforeCall = { [tree] isWriting in
       guard isWriting else { return }
-      tree.beforeCall = nil
       tree.writeAtomically("1\n\(typed)", "a.md")
+      tree.beforeCall = { isWriting in
+        guard isWriting else { return }
+        tree.beforeCall = nil
+        #expect(tree.load("a.md") == "1\n\(noted)")
+      }
     }
     peer.run(for: .seconds(1))
     tree.writeAtomically("2\n1\n\(typed)", "a.md")

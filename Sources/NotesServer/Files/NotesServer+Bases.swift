@@ -76,12 +76,33 @@ extension NotesServer {
 
   // MARK: - Bases
 
-  /// The state on which the text of a file was made: of those that are known the nearest one. If the notebook lacks the newest, it may be as
-  /// well the part of that which it has, or the present. Nil if nothing is known of the file.
+  /// The state on which the text of a file was made: the last one that a program is known to have read in a file of the mirror, else the nearest
+  /// of those that a program may have read. If the notebook lacks the newest, it may be as well the part of that which it has, or the present. Nil
+  /// if nothing is known of the file.
+  ///
+  /// - Parameter path: of a file of the mirror.
   func base(
-    of file: ReadFile, _ note: Note, among states: [FileState]
+    of file: ReadFile, _ note: Note, among states: [FileState], at path: FilePath? = nil
   ) throws(ResponseError) -> FileState? {
-    guard let lost = states.last, !has(lost) else { return try nearest(states, to: file, note) }
+    guard let lost = states.last, !has(lost) else {
+      let all = Array(states.indices)
+      let possible =
+        path.flatMap {
+          mirroring.mirror?.writtenStates.possibleBases(of: file.hash, among: states, at: $0)
+        } ?? all
+      // What appends to a file reads nothing.
+      if possible != all, let newest = states.last, let last = try state(of: note, newest),
+        file.text.starts(with: last.view.map(note.text.utf8(in:)) ?? note.text.utf8)
+      {
+        return newest
+      }
+      let nearest = try nearest(possible, of: states, to: file, note)
+      // Its writer has read a later state where that is not reported: through another name, or another machine.
+      if possible != all, nearest?.hasLaterLines == true {
+        return try self.nearest(all, of: states, to: file, note)?.state
+      }
+      return nearest?.state
+    }
     let part = (lost.heads + lost.own).compactMap { head -> ChangeID? in
       let number = min(head.number, book.version[head.replica])
       return number > 0 ? ChangeID(replica: head.replica, number: number) : nil
@@ -95,7 +116,7 @@ extension NotesServer {
     var candidates = states.filter { has($0) }
     if let past { candidates.append(Self.state(of: past, heads: part)) }
     candidates.append(Self.state(of: note, heads: book.revision.heads))
-    return try nearest(candidates, to: file, note)
+    return try nearest(Array(candidates.indices), of: candidates, to: file, note)?.state
   }
 
   /// A note as a file would have it, of which there is none.
@@ -114,17 +135,19 @@ extension NotesServer {
   /// What it lacks of a state counts only if it is still there: it may be missing because somebody else has removed it, and a guess that
   /// takes nothing away is the better one. It counts more of a state that stood in the file for a moment only. And a phrase that it has, and that
   /// came into the note after a state, says that its writer had seen a later one.
+  ///
+  /// - Parameter possible: the indices of the states that may be the one.
   private func nearest(
-    _ states: [FileState], to file: ReadFile, _ note: Note
-  ) throws(ResponseError) -> FileState? {
-    var nearest: (state: FileState, distance: Int)?
-    if states.count == 1 { return try state(of: note, states[0]) == nil ? nil : states[0] }
+    _ possible: [Int], of states: [FileState], to file: ReadFile, _ note: Note
+  ) throws(ResponseError) -> (state: FileState, hasLaterLines: Bool)? {
+    if states.count == 1 { return try state(of: note, states[0]).map { _ in (states[0], false) } }
+    var nearest: (state: FileState, distance: Int, hasLaterLines: Bool)?
     let (present, written) = (Self.phrases(in: note.text.utf8), Self.phrases(in: file.text))
     let isPassing = try isPassing(states)
     var order = Array(states.indices.reversed())
     // The one who has written what was read goes on with that.
     if isPassing { order.swapAt(order.count - 1, order.count - 2) }
-    for index in order {
+    for index in order where possible.contains(index) {
       guard let edited = try self.state(of: note, states[index]) else { continue }
       let old = edited.view.map(note.text.utf8(in:)) ?? note.text.utf8
       let edits = textDifference(from: old, to: file.text)
@@ -132,17 +155,22 @@ extension NotesServer {
       var distance = edits.reduce(removed * (isPassing && index == 1 ? Self.weight : 1)) {
         $0 + $1.replacement.count
       }
-      // One may have grown together with what was there before.
-      var later = present.subtracting(Self.phrases(in: old))
-      for edit in edited.view.map(note.text.edits(from:)) ?? [] {
-        later.formUnion(Self.phrases(in: edit.replacement))
-      }
-      distance = later.intersection(written).reduce(distance) {
+      // One may have grown together with what was there before. One that was there already says nothing, unless it is there once more.
+      let earlier = Self.phrases(in: old)
+      var later = Set(present.keys.filter { earlier[$0] == nil })
+      let inserted = (edited.view.map(note.text.edits(from:)) ?? []).map(\.replacement)
+      for text in inserted { later.formUnion(Self.phrases(in: text).keys) }
+      later = later.filter { written[$0, default: 0] > earlier[$0, default: 0] }
+      distance = later.reduce(distance) {
         $0 + Self.weight * $1.prefix { $0 > 0x20 }.count
       }
-      if nearest.map({ distance < $0.distance }) ?? true { nearest = (states[index], distance) }
+      if nearest.map({ distance < $0.distance }) ?? true {
+        nearest = (
+          states[index], distance, Self.hasLines(of: [note.text.utf8] + inserted, file.text, old)
+        )
+      }
     }
-    return nearest?.state
+    return nearest.map { ($0.state, $0.hasLaterLines) }
   }
 
   /// True if the second of a file's states was in the file for a moment only: the mirror has put it there over the first (`readReplaced`), read
@@ -160,10 +188,10 @@ extension NotesServer {
   /// file for a moment only.
   private static let weight = 4
 
-  /// Each word of a text, with as many of those behind it as make a phrase that nobody else writes by chance.
-  private static func phrases(in text: [UInt8]) -> Set<ArraySlice<UInt8>> {
+  /// Each word of a text, with as many of those behind it as make a phrase that nobody else writes by chance, and how often it is there.
+  private static func phrases(in text: [UInt8]) -> [ArraySlice<UInt8>: Int] {
     let words = text.split { $0 <= 0x20 }
-    var phrases: Set<ArraySlice<UInt8>> = []
+    var phrases: [ArraySlice<UInt8>: Int] = [:]
     var last = 0
     for first in words.indices {
       last = max(first, last)
@@ -171,9 +199,21 @@ extension NotesServer {
         last += 1
       }
       guard last < words.count else { break }
-      phrases.insert(text[words[first].startIndex..<words[last].endIndex])
+      phrases[text[words[first].startIndex..<words[last].endIndex], default: 0] += 1
     }
     return phrases
+  }
+
+  /// True if a text has a line of later ones more often than an older text has it.
+  private static func hasLines(of later: [[UInt8]], _ text: [UInt8], _ old: [UInt8]) -> Bool {
+    func lines(_ text: [UInt8]) -> [ArraySlice<UInt8>: Int] {
+      text.split(separator: 0x0A).reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+    let (counts, earlier) = (lines(text), lines(old))
+    let known = later.reduce(into: Set<ArraySlice<UInt8>>()) { $0.formUnion(lines($1).keys) }
+    return known.contains {
+      $0.count >= phraseLength && counts[$0, default: 0] > earlier[$0, default: 0]
+    }
   }
 
   /// The length of such a phrase at least, in bytes.

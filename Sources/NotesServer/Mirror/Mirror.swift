@@ -73,6 +73,8 @@ final class Mirror {
   /// The size of the entries that were appended since all was written, in bytes; 0 if all is to be written next.
   var appended = 0
 
+  /// The states that this process has written, and whether programs have read them.
+  var writtenStates = WrittenStates()
   var touched = TouchedFiles()
   /// The notes whose files may lack something.
   var changed: Set<NoteID> = [] {
@@ -177,13 +179,42 @@ final class Mirror {
 
   /// Takes what the watcher has to report, without a time: a file rests from the time at which that is looked at, since the last time
   /// that is known may be long past.
-  func readReport() {
+  ///
+  /// - Parameter path: a file that was replaced since the last call. What was read of it before that was its state before the last.
+  func readReport(replaced path: FilePath? = nil) {
     guard let new = watcher?.report() else { return }
-    report.events += new.events
+    let replacement = new.events.lastIndex { $0.kind == .complete && FilePath($0.path) == path }
+    for (index, event) in new.events.enumerated() {
+      if event.kind != .read {
+        report.events.append(event)
+      } else if index > replacement ?? -1 || FilePath(event.path) != path {
+        noteRead(event.path)
+      } else {
+        writtenStates.read(path!, before: 1)
+      }
+    }
     if new.isIncomplete || report.events.count > Self.mostEvents {
       report = TreeReport()
       report.isIncomplete = true
+      writtenStates.removeAll()
     }
+  }
+
+  /// Notes that a program has read a file, or one that was set aside while the program had it open.
+  private func noteRead(_ path: String) {
+    if let mark = AsideName.mark(of: path) {
+      for one in replaced where AsideName.isOne(path, of: one.path.text) {
+        if mark == ReadFile.text(one.hash) { writtenStates.read(one.path, hash: one.hash) }
+      }
+    } else if NotePath.isValid(path) {
+      writtenStates.read(FilePath(path), before: 0)
+    }
+  }
+
+  /// True if what programs read in the folder of a file is reported.
+  func isWatching(_ path: FilePath) -> Bool {
+    let end = path.text.lastIndex(of: "/")
+    return watcher?.isWatching(end.map { String(path.text[..<$0]) } ?? "") ?? false
   }
 
   /// Looks at what the watcher has reported.
@@ -196,6 +227,7 @@ final class Mirror {
       if kind == .conflictCopy { nextWalk = min(nextWalk, now) }
       guard kind == .none else { continue }
       switch event.kind {
+      case .read: break
       case .folder: nextWalk = min(nextWalk, now)
       case .complete, .touched:
         guard NotePath.isValid(event.path) else { continue }
@@ -313,6 +345,7 @@ final class Mirror {
       appended = before + entry.count
     }
     records[path] = record
+    if (record?.states.count ?? 0) < 2 { writtenStates.remove(path) }
     if record == nil {
       knownNames?.remove(path.text)
     } else if isNew {

@@ -211,8 +211,7 @@ extension NotesServer {
   ) throws(ResponseError) {
     if let record = mirror.records[path], let note = try lookUp(record.note) {
       if !has(record.states.last!) { return try takeNewer(file, into: note, at: path, mirror) }
-      return try read(
-        file, into: note, at: path, from: try base(of: file, note, among: record.states))
+      return try readSaved(file, into: note, at: path, record.states)
     }
     if let (old, record) = renamed(file, to: path, mirror) {
       if let note = try lookUp(record.note) {
@@ -260,11 +259,22 @@ extension NotesServer {
     try commit(operations, telling: true)
   }
 
+  /// Brings into a note what a program has saved, and tells what the program has left out of what had come into the note meanwhile.
+  private mutating func readSaved(
+    _ file: ReadFile, into note: Note, at path: FilePath, _ states: [FileState]
+  ) throws(ResponseError) {
+    let base = try base(of: file, note, among: states, at: path)
+    if let base, base != states[0] {
+      try tellTakenAway(by: file, from: note, at: path, base, since: states[0])
+    }
+    try read(file, into: note, at: path, from: base)
+  }
+
   /// Brings into a note what was written to its file before that was replaced.
   mutating func readReplaced(
     _ file: ReadFile, into note: Note, at path: FilePath, _ record: FileRecords.Record
   ) throws(ResponseError) {
-    let base = try base(of: file, note, among: record.states)
+    let base = try base(of: file, note, among: record.states, at: path)
     // The file has what was written to it here; its writer goes on with what that has written.
     try read(file, into: note, at: path, from: base, under: record.states.suffix(1))
   }

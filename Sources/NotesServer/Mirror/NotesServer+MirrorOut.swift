@@ -148,6 +148,7 @@ extension NotesServer {
       // Both are known before: after a kill one of them is missing.
       try mirroring.mirror!.remember(new, record)
       try mirroring.mirror!.tree.move(path.text, to: new.text)
+      mirroring.mirror!.writtenStates.move(path, to: new)
       try mirroring.mirror!.remember(path, nil)
     } catch let failure as FileTreeError {
       do { try mirroring.mirror!.remember(new, nil) } catch { throw Self.failure(error) }
@@ -198,6 +199,8 @@ extension NotesServer {
       }
       return
     }
+    // What was read so far was the last state.
+    mirroring.mirror!.readReport()
     try rememberWritten(note, path, bytes, states[...])
     let (status, old): (FileStatus, any SetAside)
     do {
@@ -211,6 +214,10 @@ extension NotesServer {
       return
     }
     mirroring.mirror!.statuses[path] = status
+    if mirroring.mirror!.isWatching(path) {
+      mirroring.mirror!.writtenStates.insert(hash, at: path)
+    }
+    mirroring.mirror!.readReport(replaced: path)
     try take(old, of: path, expecting: states.last!.hash, now)
   }
 

@@ -132,6 +132,28 @@ struct `Programs in a mirrored folder` {
     #expect(try scene.told() == [])
   }
 
+  @Test
+  func `A line that a program has read and deletes stays deleted, and an unread one stays`() throws
+  {
+    let scene = try MirrorScene()
+    for round in 1...2 {
+      let old = scene.fileText
+      let typed = try scene.type(behind: "line5")
+      try scene.rest()
+      // The text is older than what was typed.
+      let word = scene.word("old")
+      try Data(old.replacing("line1", with: "line1 \(word)").utf8)
+        .write(to: URL(fileURLWithPath: scene.file))
+      try scene.check("an older text, \(round)")
+      #expect(try scene.told() == [])
+      let new = scene.fileText.replacing(" \(typed)", with: "")
+      try Data(new.utf8).write(to: URL(fileURLWithPath: scene.file), options: .atomic)
+      scene.expect(typed, false)
+      try scene.check("a deletion, \(round)")
+      try scene.awaitTold("a.md was saved without what had come into it a moment ago: \"\(typed)\"")
+    }
+  }
+
   @Test(.enabled(if: hasTool("git") || isContinuousIntegration, "git is missing"))
   func `A checkout and a stash change the note, and what others type meanwhile stays`() throws {
     let scene = try MirrorScene()
