@@ -2,7 +2,7 @@
 //
 // - `NoteFile(reading:path:limit:zone:)` in `Reading/` takes a file apart: title, tags, priority, times, header, text.
 // - `NoteFile.rendered()` in `Writing/` puts it together. What was read and not changed gives the same bytes; and what is read from rendered
-//   bytes has the same title, tags, priority and text, whatever they are.
+//   bytes has the same text, title, tags and priority, whatever they are, but for what stands in a header and is not understood there.
 // - `FileHeader` in `Header/` is the front matter, byte for byte, also as a map of registers.
 // - `Names/` has the names of files: which are written, which are valid, which are left alone.
 //

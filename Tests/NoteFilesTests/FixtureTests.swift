@@ -129,11 +129,76 @@ struct Fixture: Sendable, CustomTestStringConvertible {
         ---
         Hugo.
         """, title: "On \"quoting\" and it's rules", tags: ["go", "static sites"],
-      created: ten - hour, text: "Hugo."),
+      created: ten - hour, modified: ten - 11 * hour, text: "Hugo."),
     Fixture(
       name: "Hugo's TOML",
-      file: "+++\ntitle = 'x'\ntags = ['a']\n+++\nText.\n", title: "some file", source: .stem,
-      text: "+++\ntitle = 'x'\ntags = ['a']\n+++\nText.\n"),
+      file: """
+        +++
+        title = 'On "TOML"' # the title
+        date = 2026-11-23T10:00:00Z
+        lastmod = 2026-11-23 11:00:00
+        draft = true
+        tags = [
+          "go", # first
+          'static sites',
+        ]
+        summary = \"""
+        tags = ["no"]
+        [table]
+        \"""
+
+        [params]
+        title = "no"
+        tags = ["no"]
+        +++
+        Text.
+        """, title: "On \"TOML\"", tags: ["go", "static sites"], created: ten, modified: ten,
+      text: "Text."),
+    Fixture(
+      name: "Zola",
+      file: """
+        +++
+        title = "Zola"
+        date = 2026-11-23
+        updated = "2026-11-23T11:00:00Z"
+
+        [taxonomies]
+        # in order
+        tags = ["a", 'b']
+        categories = ["c"]
+
+        [extra]
+        priority = 1
+        +++
+        Text.
+        """, title: "Zola", tags: ["a", "b"], created: ten - 11 * hour, modified: ten + hour,
+      text: "Text."),
+    Fixture(
+      name: "Hugo's JSON", file: "{\n  \"title\": \"x\",\n  \"tags\": [\"}\"]\n}\nText.\n",
+      title: "some file", source: .stem, text: "Text.\n", issues: [.jsonHeader]),
+    Fixture(
+      name: "JSON without a header's members", file: "{\"a\": 1}\nText.\n", title: "some file",
+      source: .stem, text: "{\"a\": 1}\nText.\n"),
+    Fixture(
+      name: "quoted keys", file: "---\n\"title\": T\n'tags' : [a]\n\"other: x\": y\n---\n",
+      title: "T",
+      tags: ["a"], text: ""),
+    Fixture(
+      name: "an indented header", file: "---\n  title: T\n---\n", title: "some file", source: .stem,
+      text: "", issues: [.headerNotUnderstood]),
+    Fixture(
+      name: "a merge key", file: "---\nbase: &b {tags: [a]}\n<<: *b\ntitle: T\n---\n", title: "T",
+      text: "", issues: [.notUnderstood(key: "<<")]),
+    Fixture(
+      name: "a key twice", file: "---\ntags: [a]\n\"tags\": [b]\n---\n", title: "some file",
+      source: .stem, text: "", issues: [.notUnderstood(key: "tags")]),
+    Fixture(
+      name: "keys within quotes and brackets",
+      file: "---\na: \"\ntitle: no\"\nb:\n  - [\ntags: no]\n---\n", title: "some file",
+      source: .stem, text: ""),
+    Fixture(
+      name: "a rule of another kind", file: "+++\nProse.\n+++\n", title: "some file", source: .stem,
+      text: "+++\nProse.\n+++\n"),
     Fixture(
       name: "Denote", path: "20261123T100000--on-notes__writing_tools.md",
       file: """

@@ -27,14 +27,18 @@ import Testing
     let pieces = [
       "---", "...", "\n", "\r\n", "\r", "a: b", "a", ":", " ", "- ", "# ", "#", "[", "]", "\"", "'",
       "\u{FEFF}", "tags:", "\t", "|", "é", "{", "}", "---\n", "\n---\n", ":2:a: b",
+      "+++", "\n+++\n", "a = 1\n", "[a]\n", "=", "\"\"\"", "{\"title\": 1}", "}\n", "\"a\": b\n",
     ].map { Array($0.utf8) }
     for step in 0..<200 {
       var bytes: [UInt8] = Array(
-        random.pick(["", "---\n", "---\n", "# ---\n", "\u{FEFF}---\n"]).utf8)
+        random.pick([
+          "", "---\n", "---\n", "# ---\n", "\u{FEFF}---\n", "+++\n", "# +++\n", "{\"tags\":",
+          "# {\"tags\":",
+        ]).utf8)
       for _ in 0..<random.below(30) {
         bytes += random.chance(5) ? random.bytes(2) : random.pick(pieces)
       }
-      if random.chance(70) { bytes += Array("\n---\nx".utf8) }
+      if random.chance(70) { bytes += Array(random.pick(["\n---\nx", "\n+++\nx", "}\nx"]).utf8) }
       try check(bytes, at(seed, step))
     }
   }

@@ -135,14 +135,18 @@ import Testing
       "- ", "#+title: a\n", "#+filetags: :a:\n", "# a\n", "[", "\"", "a: b\n", "  \n", "#", ":",
       "\\\n", "```\n",
       "tags: [a,\n", "a, ", "'", ">\n", "\n# c", "- a\n",
+      "a: [\n", "a: \"b\n", "a = 1\n", "[a]\n", "[a]\ntags.b = [\n]\n", "\"\"\"", "{", "}", "'\n",
     ]
     for piece in pieces {
       for (before, path) in [
         ("---\n", "a.md"), ("---\ntags:", "a.md"), ("---\ntags: [", "a.md"),
         ("---\ntitle: \"", "a.md"), ("---\ntitle: >\n", "a.md"), ("", "a.md"), ("", "a.org"),
+        ("+++\n", "a.md"), ("+++\na = 1\n[b]\n", "a.md"), ("+++\ntags = [", "a.md"),
+        ("+++\na = \"\"\"", "a.md"), ("{\"title\": \"", "a.md"), ("{\"tags\": [", "a.md"),
       ] {
         let body = String(repeating: piece, count: 100_000 / piece.utf8.count)
-        let bytes = Array("\(before)\(body)\n---\nx".utf8)
+        let end = before.hasPrefix("+") ? "+++" : before.hasPrefix("{") ? "\"]}" : "---"
+        let bytes = Array("\(before)\(body)\n\(end)\nx".utf8)
         let time = try processorTime { _ = try read(bytes: bytes, path) }
         #expect(time < .seconds(2), "\(before)\(piece) \(time)")
       }

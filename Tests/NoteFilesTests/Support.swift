@@ -36,6 +36,7 @@ enum Hostile {
     "--- \n...\t\n", "#+title: org\n#+filetags: :a:b:\n", "* a\n", "---\n{a: b}\n---\n",
     "----\n---\n",
     "---\n- a\n---\n", "---\n a: b\n---\n", "--\n---\n", "a\rb", "---\n\"a\": b\n---\n",
+    "{\"title\": 1}", "{\"tags\": []}\nx", "+++\n[a]\n+++\nx", "+++\n+++",
   ]
 
   static let paths = [
@@ -64,5 +65,16 @@ enum Hostile {
     "---\nid: 20230101\n---",
     "---\ntitle: \"a\n  b\"\ntags: [\"x\n y\"]\n---\n", "---\npriority: [high]\n---\n",
     "---\ntitle: \"open\ntags: [x\n---\n", "---\na:\n  b:\n    - c\n  d: {e: f}\n---\n",
+    "+++\n+++\n", "+++\r\ntitle = 'a' # c\r\ntags = [\"x\", 'y']\r\n+++\r\n",
+    "+++\ntags = [\n  'x', # c\n  \"y\"\n]\n[a]\ntitle = 1\n+++ \n", "+++\n[taxonomies]\n+++\n",
+    "+++\ntaxonomies.tags = ['x']\n[[a]]\ntags = 1\n+++\n",
+    "+++\n[a]\n[taxonomies]\ntags = []\n[b]\n+++\n",
+    "+++\ntitle = \"\"\"\na\"\"\"\ntags = 1\npriority = 'high'\n+++\n", "+++\na = 1\nbroken\n+++\n",
+    "\u{FEFF}+++\n# c\n\"title\" = 'it'\n+++\n", "+++\ntitle = 'a'\ntitle = 'b'\n[tags]\n+++\n",
+    "{\"title\": \"a\"}", "{\n\"tags\": []\n} \r\n", "\u{FEFF}{\"date\": {\"a\": \"}\"}}\n",
+    "---\n\"title\": a\n'tags': x\n---\n", "---\ntags: [x,\ntitle: a]\n---\n",
+    "---\n a: b\nc: d\n---\n",
+    "---\na: &b {title: x}\n<<: *b\n---\n", "---\na: |+\n  b\n\n---\n",
+    "---\ntags: [ # c\n  x, # d\n  y # e\n  ]\n---\n",
   ]
 }

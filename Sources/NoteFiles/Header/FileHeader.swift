@@ -2,10 +2,17 @@ internal import Bytes
 
 /// What stands before the text of a file: the front matter, byte for byte, as fields in their order; and the byte order mark.
 ///
-/// A header is where the first line is `---` and a later one `---` or `...`, both with blanks behind them at most, if the first line
-/// between them that is neither blank nor a comment begins a field (`HeaderSyntax.swift`), or there is none; JSON and other YAML that
-/// begins with a sign is a header, too, that nothing is understood of. All else is text: a rule with prose below it, a header that is
-/// never closed, TOML between `+++`, and what is larger than `longest` or has more than `mostFields` fields.
+/// A header has one of three syntaxes:
+///
+/// - YAML: the first line is `---` and a later one `---` or `...`. The first line between them that is neither blank nor a comment begins
+///   a field (`HeaderLine.swift`), or there is none. JSON and other YAML that begins with a sign, or with an indented key, is a header,
+///   too, that nothing is understood of.
+/// - TOML: the first line and a later one are `+++`. The first line between them that is neither blank nor a comment begins a key or a
+///   table (`TOMLScan.swift`), or there is none.
+/// - JSON: an object at the beginning that has the members of a header (`JSONHeader.swift`). It is kept, and nothing is read from it.
+///
+/// All else is text: a rule with prose below it, a header that is never closed, and what is larger than `longest` or has more than
+/// `mostFields` fields. Delimiters may have blanks behind them.
 ///
 /// The bytes of a file are those of its header and those of its text, for every file: `split` loses nothing. A header is also a map of
 /// strings to strings (`fields`), so that each field can be a register of its own.
@@ -32,11 +39,11 @@ public struct FileHeader: Sendable {
   /// The most fields of a header.
   public static let mostFields = 1000
 
-  /// The byte order mark, if there is one, and the line of the first delimiter, if there is a header.
+  /// The byte order mark, if there is one, and the line of the first delimiter, if there is a header. Of JSON the brace.
   private(set) var opening: [UInt8] = []
   var entries: [Field] = []
-  /// Blank lines and comments behind the last field, and the line of the second delimiter.
-  private(set) var closing: [UInt8] = []
+  /// Blank lines and comments behind the last field, and the line of the second delimiter. Of JSON the line from the last brace on.
+  var closing: [UInt8] = []
 
   /// No header.
   public init() {}
@@ -46,6 +53,14 @@ public struct FileHeader: Sendable {
 
   /// True if a byte order mark stands before the header, or before the text where there is none.
   public var hasByteOrderMark: Bool { opening.starts(with: Self.mark) }
+
+  var syntax: HeaderSyntax {
+    switch opening.dropFirst(hasByteOrderMark ? Self.mark.count : 0).first {
+    case UInt8.plus: .toml
+    case UInt8.openingBrace: .json
+    default: .yaml
+    }
+  }
 
   static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -68,15 +83,23 @@ public struct FileHeader: Sendable {
     func content() -> ArraySlice<UInt8>? {
       file[line..<end].starts(with: prefix) ? file[(line + prefix.count)..<end] : nil
     }
-    guard let first = content(), isOpening(first) else { return (header, mark, false) }
+    if let found = JSONHeader(in: bytes, from: mark, prefix: prefix, longest: longest) {
+      header.setJSON(found)
+      return (header, found.textStart, false)
+    }
+    guard let first = content(), let syntax = syntax(ofOpening: first) else {
+      return (header, mark, false)
+    }
     var inner: [UInt8] = []
     while true {
       line = end
       end = file.endOfLine(from: line)
       guard line < end, let next = content() else { return (header, mark, false) }
       if end - mark > longest { return (header, mark, true) }
-      if isClosing(next) {
-        guard (try? UTF8Span(validating: inner.span)) != nil, let parts = parts(of: inner) else {
+      if isClosing(next, syntax) {
+        guard (try? UTF8Span(validating: inner.span)) != nil,
+          let parts = parts(of: inner, syntax)
+        else {
           return (header, mark, false)
         }
         if parts.fields.count > mostFields { return (header, mark, true) }
@@ -107,7 +130,16 @@ public struct FileHeader: Sendable {
   }
 
   /// What lines of the header end with.
-  var lineEnd: [UInt8] { isEmpty ? [.lineFeed] : Array(opening[...].lineEnd) }
+  var lineEnd: [UInt8] {
+    let end = (syntax == .json ? closing : opening)[...].lineEnd
+    return end.isEmpty ? [.lineFeed] : Array(end)
+  }
+
+  private mutating func setJSON(_ json: JSONHeader) {
+    opening.append(.openingBrace)
+    entries = [Field(key: Self.otherKey, lines: json.members)]
+    closing = json.closing
+  }
 
   private static func isDelimiter(_ line: ArraySlice<UInt8>, _ sign: UInt8) -> Bool {
     let content = line.withoutLineEnd
@@ -115,12 +147,13 @@ public struct FileHeader: Sendable {
       && content.dropFirst(3).allSatisfy(\.isBlank)
   }
 
-  private static func isOpening(_ line: ArraySlice<UInt8>) -> Bool {
-    line.last == .lineFeed && isDelimiter(line, .hyphen)
+  private static func syntax(ofOpening line: ArraySlice<UInt8>) -> HeaderSyntax? {
+    guard line.last == .lineFeed else { return nil }
+    return [.yaml, .toml].first { isDelimiter(line, $0.delimiterSign) }
   }
 
-  private static func isClosing(_ line: ArraySlice<UInt8>) -> Bool {
-    isDelimiter(line, .hyphen) || isDelimiter(line, .dot)
+  private static func isClosing(_ line: ArraySlice<UInt8>, _ syntax: HeaderSyntax) -> Bool {
+    isDelimiter(line, syntax.delimiterSign) || syntax == .yaml && isDelimiter(line, .dot)
   }
 
   // MARK: - Fields
@@ -132,45 +165,98 @@ public struct FileHeader: Sendable {
   private static let signs: Set<UInt8> = Set("{\"'?%!&".utf8)
 
   /// The fields of the lines between the delimiters, and the blank lines and comments behind the last; `nil` if the lines can't be a header.
-  static func parts(of inner: [UInt8]) -> (fields: [Field], rest: [UInt8])? {
+  static func parts(of inner: [UInt8], _ syntax: HeaderSyntax) -> (fields: [Field], rest: [UInt8])?
+  {
+    switch syntax {
+    case .yaml: yamlParts(of: inner)
+    case .toml: tomlParts(of: inner)
+    case .json: nil
+    }
+  }
+
+  private static func yamlParts(of inner: [UInt8]) -> (fields: [Field], rest: [UInt8])? {
     var fields: [Field] = []
     var counts: [String: Int] = [:]
     var gap: [UInt8] = []
-    var brackets = OpenBrackets(value: [])
+    var brackets = OpenBrackets()
+    // Brackets that are never closed hold no lines together.
+    var areClosed = true
     var start = 0
     while start < inner.count {
-      let end = inner[...].endOfLine(from: start)
+      var end = inner[...].endOfLine(from: start)
       let line = inner[start..<end]
-      switch HeaderLine(line) {
+      let kind = HeaderLine(line)
+      switch kind {
       case .gap: gap += line
       case .key(let count):
-        let key = line.prefix(count).text
-        counts[key, default: 0] += 1
-        let number = counts[key]!
-        fields.append(Field(key: number == 1 ? key : ":\(number):\(key)", lines: gap + line))
-        gap = []
-        brackets = OpenBrackets(value: line.dropFirst(line.firstColon(from: count) + 1))
-      case let kind:
-        if fields.isEmpty, kind == .continuation || !signs.contains(line.first!) { return nil }
-        if kind == .continuation || brackets.isOpen {
-          brackets.read(line)
-          fields[fields.count - 1].lines += gap + line
-          gap = []
-        } else {
+        fields.append(
+          Field(key: fieldKey(HeaderLine.name(of: line.prefix(count)), &counts), lines: gap))
+        brackets = OpenBrackets()
+      case .continuation, .other:
+        if fields.isEmpty {
+          let isIndentedKey = HeaderLine(line.drop(while: \.isBlank)).isKey
+          guard kind == .other ? signs.contains(line.first!) : isIndentedKey else { return nil }
+          return ([Field(key: otherKey, lines: gap + inner[start...])], [])
+        }
+        guard kind == .continuation || brackets.isOpen else {
           fields.append(Field(key: otherKey, lines: gap + inner[start...]))
           return (fields, [])
         }
+        fields[fields.count - 1].lines += gap
+      }
+      if kind != .gap {
+        gap = []
+        brackets.read(line)
+        if brackets.isOpen, areClosed {
+          if let closed = brackets.closing(in: inner, from: end) {
+            (end, brackets) = closed
+          } else {
+            areClosed = false
+          }
+        }
+        fields[fields.count - 1].lines += inner[start..<end]
       }
       start = end
     }
     return (fields, gap)
   }
+
+  private static func tomlParts(of inner: [UInt8]) -> (fields: [Field], rest: [UInt8])? {
+    let scan = TOMLScan(inner)
+    var fields: [Field] = []
+    var counts: [String: Int] = [:]
+    var start = 0
+    for entry in scan.entries where entry.table.isEmpty && !entry.isInArray {
+      let key = inner[entry.line.lowerBound..<(entry.keyEnd - 1)].trimmed
+      if key.count > HeaderLine.longestKey { break }
+      fields.append(
+        Field(key: fieldKey(key.text, &counts), lines: Array(inner[start..<entry.line.upperBound])))
+      start = entry.line.upperBound
+    }
+    let rest = Array(inner[start...])
+    if rest[...].lines.allSatisfy(ScalarReader.isGap) { return (fields, rest) }
+    if !scan.hasKey, scan.tables.isEmpty { return nil }
+    return (fields + [Field(key: otherKey, lines: rest)], [])
+  }
+
+  /// The name of a field, or the reserved one if there is a field of that name.
+  private static func fieldKey(_ key: String, _ counts: inout [String: Int]) -> String {
+    counts[key, default: 0] += 1
+    let number = counts[key]!
+    return number == 1 ? key : ":\(number):\(key)"
+  }
 }
 
-extension ArraySlice<UInt8> {
-  /// How many bytes from the beginning the colon stands behind a key, with blanks before it at most.
-  fileprivate func firstColon(from count: Int) -> Int {
-    self[(startIndex + count)...].firstIndex(of: .colon)! - startIndex
+extension OpenBrackets {
+  /// Where the line ends that closes the quotes and brackets; nil if none does, or something stands behind them. O(n).
+  fileprivate func closing(in inner: [UInt8], from start: Int) -> (end: Int, OpenBrackets)? {
+    var (brackets, end) = (self, start)
+    while brackets.isOpen, end < inner.count {
+      let next = inner[...].endOfLine(from: end)
+      brackets.read(inner[end..<next])
+      end = next
+    }
+    return brackets.isOpen || brackets.isDamaged ? nil : (end, brackets)
   }
 }
 
@@ -210,6 +296,20 @@ extension FileHeader {
     var values: [[UInt8]: [UInt8]] = [:]
     for (key, value) in fields { values[Array(key.utf8)] = Array(value.utf8) }
     let frame = Frame(values.removeValue(forKey: Array(Self.frameKey.utf8)) ?? [])
+    self.init()
+    opening = frame.opening
+    if syntax == .json {
+      opening.removeLast()
+      let members = values[Array(Self.otherKey.utf8)] ?? []
+      let bytes = [.openingBrace] + members + frame.closing
+      if let json = JSONHeader(in: bytes, from: 0, prefix: [], longest: Self.longest),
+        json.textStart == bytes.count, json.members == members
+      {
+        setJSON(json)
+      }
+      return
+    }
+    let syntax = syntax
     let named = Set(frame.order)
     let others = values.keys.filter { !named.contains($0) }
       .sorted { $0.lexicographicallyPrecedes($1) }
@@ -218,14 +318,12 @@ extension FileHeader {
     var inner: [UInt8] = []
     for key in (frame.order + others).filter({ $0 != last }) + [last] {
       guard let value = values[key], seen.insert(key).inserted,
-        seen.count <= Self.mostFields, Self.isField(value, key: key)
+        seen.count <= Self.mostFields, Self.isField(value, key: key, syntax)
       else { continue }
       inner += value
     }
-    let parts = Self.parts(of: inner) ?? ([], [])
-    self.init()
+    let parts = Self.parts(of: inner, syntax) ?? ([], [])
     entries = parts.fields
-    opening = frame.opening
     closing = frame.closing
     if closing.isEmpty, !entries.isEmpty { addDelimiters(lineEnd: [.lineFeed]) }
   }
@@ -238,21 +336,35 @@ extension FileHeader {
   }
 
   /// True if the lines are one field called `key` wherever they stand.
-  static func isField(_ lines: [UInt8], key: [UInt8]) -> Bool {
-    guard lines.last == .lineFeed, !lines[...].lines.contains(where: isClosing) else {
-      return false
+  static func isField(_ lines: [UInt8], key: [UInt8], _ syntax: HeaderSyntax) -> Bool {
+    field(in: lines, key: key, syntax).map { $0.rest.isEmpty } ?? false
+  }
+
+  /// The one field called `key` that the lines are wherever they stand, and blank lines and comments behind it.
+  static func field(
+    in lines: [UInt8], key: [UInt8], _ syntax: HeaderSyntax
+  ) -> (lines: [UInt8], rest: [UInt8])? {
+    guard lines.last == .lineFeed, !lines[...].lines.contains(where: { isClosing($0, syntax) })
+    else { return nil }
+    if key.elementsEqual(otherKey.utf8) { return isOther(lines, syntax) ? (lines, []) : nil }
+    guard let parts = parts(of: lines, syntax), parts.fields.count == 1 else { return nil }
+    let found = parts.fields[0].key.utf8
+    if !found.elementsEqual(key) {
+      // The second one of a name: `:2:title`.
+      guard key.first == .colon, let end = key.dropFirst().firstIndex(of: .colon),
+        let number = Int(key[1..<end].text), number > 1,
+        key[1..<end].elementsEqual("\(number)".utf8), found.elementsEqual(key[(end + 1)...])
+      else { return nil }
     }
-    let isOther = key.elementsEqual(otherKey.utf8)
-    guard let parts = parts(of: isOther ? Array("a:\n".utf8) + lines : lines), parts.rest.isEmpty,
-      parts.fields.count == (isOther ? 2 : 1)
-    else { return false }
-    let found = parts.fields.last!.key.utf8
-    if found.elementsEqual(key) { return true }
-    // The second one of a name: `:2:title`.
-    guard key.first == .colon, let end = key.dropFirst().firstIndex(of: .colon),
-      let number = Int(key[1..<end].text), number > 1, key[1..<end].elementsEqual("\(number)".utf8)
-    else { return false }
-    return found.elementsEqual(key[(end + 1)...])
+    return (parts.fields[0].lines, parts.rest)
+  }
+
+  /// True for lines that nothing is understood of, alone or behind a field.
+  private static func isOther(_ lines: [UInt8], _ syntax: HeaderSyntax) -> Bool {
+    let field = Array((syntax == .yaml ? "a:\n" : "a = 1\n").utf8)
+    let (alone, behind) = (parts(of: lines, syntax), parts(of: field + lines, syntax))
+    return alone?.fields.map(\.key) == [otherKey]
+      || behind?.fields.dropFirst().map(\.key) == [otherKey]
   }
 
   /// What the register of the frame says, as far as it can be right.
@@ -275,14 +387,18 @@ extension FileHeader {
       let delimiter = opening.dropFirst(isMarked ? FileHeader.mark.count : 0)
       if delimiter.isEmpty {
         if closing.isEmpty { self.opening = Array(opening) }
-      } else if FileHeader.isOpening(delimiter) {
+      } else if delimiter.elementsEqual([.openingBrace]) {
+        self.opening = Array(opening)
+        self.closing = Array(closing)
+      } else if let syntax = FileHeader.syntax(ofOpening: delimiter) {
         self.opening = Array(opening)
         let lines = closing.lines
         let isRight =
-          lines.last.map(FileHeader.isClosing) == true
-          && lines.dropLast().allSatisfy { HeaderLine($0) == .gap }
-        self.closing =
-          isRight ? Array(closing) : [.hyphen, .hyphen, .hyphen] + delimiter.lineEnd
+          lines.last.map { FileHeader.isClosing($0, syntax) } == true
+          && lines.dropLast().allSatisfy { line in
+            syntax == .yaml ? HeaderLine(line) == .gap : ScalarReader.isGap(line)
+          }
+        self.closing = isRight ? Array(closing) : Array(delimiter)
       }
     }
   }

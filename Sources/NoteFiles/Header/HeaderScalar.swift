@@ -95,8 +95,16 @@ struct ScalarReader {
   // MARK: - Quotes
 
   /// What stands in quotes, on one line or several; `nil` if they aren't closed or an escape is none.
-  func quoted(at start: Int) -> HeaderScalar? {
-    bytes[start] == .quote ? double(at: start) : single(at: start)
+  func quoted(at start: Int, syntax: HeaderSyntax = .yaml) -> HeaderScalar? {
+    bytes[start] == .quote
+      ? double(at: start) : syntax == .toml ? literal(at: start) : single(at: start)
+  }
+
+  /// A literal string of TOML, in which no sign is escaped.
+  private func literal(at start: Int) -> HeaderScalar? {
+    let rest = bytes[(start + 1)..<endOfContent(from: start)]
+    guard let end = rest.firstIndex(of: .apostrophe) else { return nil }
+    return HeaderScalar(style: .single, range: start..<(end + 1), text: rest[..<end].text)
   }
 
   private func single(at start: Int) -> HeaderScalar? {

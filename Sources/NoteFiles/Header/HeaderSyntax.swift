@@ -1,126 +1,11 @@
-// The lines of a header, and which of them begin a field.
-//
-// A header is a block of lines at the beginning of a file between `---` and `---` or `...`. Of YAML only as much is known as is needed to
-// tell its top-level fields from each other:
-//
-// - a *key line* begins in column 0 with a name, a colon, and a blank or the line's end;
-// - what continues the field before it: an indented line; a list item (`- a`) in column 0; a line that begins with `]` or `}`; and, while
-//   the field's quotes or brackets are open, any line that isn't a key line;
-// - a blank line, or a comment in column 0: belongs to the field before it if that is continued behind it, and to the next one otherwise;
-// - any other line: from here on to the end of the header nothing is understood, and all of it is one field.
-
 internal import Bytes
 
-/// What a line is within a header.
-enum HeaderLine: Equatable {
-  /// The line begins a field with a name of so many bytes.
-  case key(Int)
-  case continuation
-  /// A blank line, or a comment in column 0.
-  case gap
-  case other
+/// The language of a header.
+enum HeaderSyntax {
+  case yaml, toml, json
 
-  init(_ line: ArraySlice<UInt8>) {
-    let content = line.withoutLineEnd
-    guard let first = content.first, let contentStart = content.firstIndex(where: { !$0.isBlank })
-    else {
-      self = .gap
-      return
-    }
-    if first == .hash {
-      self = .gap
-    } else if first.isBlank || first == .closingBracket || first == .closingBrace
-      || HeaderLine.isItem(content[contentStart...])
-    {
-      self = .continuation
-    } else if let count = HeaderLine.keyCount(content) {
-      self = .key(count)
-    } else {
-      self = .other
-    }
-  }
-
-  /// True for `- a` and `-`.
-  static func isItem(_ content: ArraySlice<UInt8>) -> Bool {
-    guard content.first == .hyphen else { return false }
-    return content.count == 1 || content[content.startIndex + 1].isBlank
-  }
-
-  /// The most bytes that a key may have.
-  static let longestKey = 200
-
-  /// The bytes with which YAML begins something else than a plain word.
-  private static let indicators: Set<UInt8> = Set("-?:,[]{}#&*!|>'\"%@`".utf8)
-
-  private static func keyCount(_ content: ArraySlice<UInt8>) -> Int? {
-    guard let first = content.first, !indicators.contains(first) else { return nil }
-    var index = content.startIndex
-    let end = min(content.endIndex, content.startIndex + longestKey + 1)
-    while index < end {
-      if content[index] == .colon, index + 1 == content.endIndex || content[index + 1].isBlank {
-        var last = index
-        while last > content.startIndex, content[last - 1].isBlank { last -= 1 }
-        return last - content.startIndex
-      }
-      if content[index] == .hash, content[index - 1].isBlank { return nil }
-      if content[index] < 0x20, content[index] != .tab { return nil }
-      index += 1
-    }
-    return nil
-  }
-}
-
-/// Whether the quotes and brackets that the value of a field begins with are open at the end of its lines.
-struct OpenBrackets {
-  private var depth = 0
-  private var quote: UInt8?
-  private var isEscaped = false
-  private(set) var isOpen = false
-
-  /// Begins with what stands behind the colon of a key line.
-  init(value: ArraySlice<UInt8>) {
-    let content = value.drop(while: \.isBlank)
-    guard let first = content.first,
-      [.openingBracket, .openingBrace, .quote, .apostrophe].contains(first)
-    else { return }
-    isOpen = true
-    read(content)
-  }
-
-  /// Reads a further line.
-  mutating func read(_ line: ArraySlice<UInt8>) {
-    guard isOpen else { return }
-    var before: UInt8 = .space
-    for byte in line {
-      if isEscaped {
-        isEscaped = false
-      } else if let quote {
-        if byte == .backslash, quote == .quote {
-          isEscaped = true
-        } else if byte == quote {
-          self.quote = nil
-        }
-      } else {
-        switch byte {
-        case .quote, .apostrophe:
-          if before.isBlank || before == .comma || before == .openingBracket
-            || before == .openingBrace
-          {
-            quote = byte
-          }
-        case .openingBracket, .openingBrace: depth += 1
-        case .closingBracket, .closingBrace: depth -= 1
-        case .hash where before.isBlank: return
-        default: break
-        }
-      }
-      if quote == nil, depth <= 0 {
-        isOpen = false
-        return
-      }
-      before = byte
-    }
-  }
+  /// The sign of which a delimiter has three.
+  var delimiterSign: UInt8 { self == .toml ? .plus : .hyphen }
 }
 
 extension ArraySlice<UInt8> {
@@ -183,6 +68,12 @@ extension UInt8 {
   static let closingParenthesis = UInt8(ascii: ")")
   static let backquote = UInt8(ascii: "`")
   static let exclamation = UInt8(ascii: "!")
+  static let plus = UInt8(ascii: "+")
+  static let ampersand = UInt8(ascii: "&")
+  static let questionMark = UInt8(ascii: "?")
+  static let verticalBar = UInt8(ascii: "|")
+  static let greaterThan = UInt8(ascii: ">")
+  static let equals = UInt8(ascii: "=")
 
   /// A space or a tab.
   var isBlank: Bool { self == .space || self == .tab }

@@ -26,10 +26,22 @@ struct HeaderValue {
   /// Where the value stands. In a list with a line for each item, and where nothing is understood, it ends with the field.
   private(set) var range: Range<Int>
   private(set) var kind: Kind = .other
+  let syntax: HeaderSyntax
 
-  /// Reads the lines of a field that begins with a key.
+  init(
+    bytes: [UInt8], keyEnd: Int, range: Range<Int>, kind: Kind, syntax: HeaderSyntax
+  ) {
+    self.bytes = bytes
+    self.keyEnd = keyEnd
+    self.range = range
+    self.kind = kind
+    self.syntax = syntax
+  }
+
+  /// Reads the lines of a YAML field that begins with a key.
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
+    syntax = .yaml
     var start = 0
     var keyEnd = 0
     while start < bytes.count {
@@ -43,6 +55,12 @@ struct HeaderValue {
     self.keyEnd = keyEnd
     range = keyEnd..<bytes.count
     read(ScalarReader(bytes: bytes))
+  }
+
+  /// Marks the value as not understood.
+  mutating func makeOther() {
+    kind = .other
+    range = keyEnd..<bytes.count
   }
 
   private mutating func read(_ reader: ScalarReader) {
@@ -105,6 +123,7 @@ struct HeaderValue {
     var items: [Item] = []
     var index = start + 1
     var isBehindItem = false
+    let isOneLine = !bytes[start...].dropLast().contains(.lineFeed)
     while index < bytes.count {
       switch bytes[index] {
       case .space, .tab, .lineFeed, .carriageReturn: index += 1
@@ -120,6 +139,8 @@ struct HeaderValue {
       where reader.isLineEnd(index + 1) || bytes[index + 1].isBlank:
         index = reader.endOfContent(from: index)
       case _ where isBehindItem: return
+      // A comment in YAML.
+      case .hash where !isOneLine: return
       case .quote, .apostrophe:
         guard let scalar = reader.quoted(at: index) else { return }
         items.append(Item(range: scalar.range, style: scalar.style, text: scalar.text))

@@ -130,9 +130,11 @@ public struct NoteNames: Equatable, Sendable {
 extension FileHeader {
   /// The other titles that a header gives its note, of the fields `aliases` or `alias`: the values of registers as in `fields`. O(n).
   public static func aliases(in fields: some Sequence<(key: String, value: String)>) -> [String] {
+    let fields = Array(fields)
+    let syntax = FileHeader(fields: fields.filter { $0.key == frameKey }).syntax
     var aliases: [String] = []
     for (key, value) in fields where ["aliases", "alias"].contains(key.lowercased()) {
-      switch HeaderValue(Array(value.utf8)).kind {
+      switch HeaderValue(Array(value.utf8), syntax).kind {
       case .scalar(let scalar) where scalar.style == .plain && !scalar.isNull:
         aliases += scalar.text.utf8.split(separator: .comma).map { Array($0)[...].trimmed.text }
       case .scalar(let scalar) where scalar.style != .plain: aliases.append(scalar.text)

@@ -2,10 +2,32 @@
 public enum FileIssue: Equatable, Sendable {
   /// A header beyond `FileHeader.longest` or `FileHeader.mostFields`: it is text.
   case headerTooLarge
-  /// The value of this field is not understood.
+  /// A JSON header, in which nothing is read or set.
+  case jsonHeader
+  /// Lines of the header are neither fields nor comments. No field is added.
+  case headerNotUnderstood
+  /// The value of this field is not understood. It is not set.
   case notUnderstood(key: String)
   /// A title or a tag in this field is none of a note: too long, empty, or of several lines.
   case doesNotFit(key: String)
+}
+
+/// What a header can say of a note.
+public enum HeaderFact: CaseIterable, Sendable {
+  /// The title.
+  case title
+  /// The tags.
+  case tags
+  /// The urgency.
+  case priority
+}
+
+extension FileHeader {
+  /// What is in the header and was not taken over.
+  public var issues: [FileIssue] { HeaderFacts(self).issues }
+
+  /// The facts that are not set in the header, since it is not understood there (`issues`).
+  public var lockedFacts: Set<HeaderFact> { HeaderFacts(self).locked }
 }
 
 /// What the fields of a header say; `nil` where they say nothing that is understood.
@@ -15,28 +37,52 @@ struct HeaderFacts {
   var priority: FilePriority?
   var id: String?
   var issues: [FileIssue] = []
+  /// The facts that are not set.
+  var locked: Set<HeaderFact> = []
   private let header: FileHeader
 
-  static let titleKeys = ["title"]
-  static let tagKeys = ["tags", "keywords"]
-  static let priorityKeys = ["priority"]
-  static let idKeys = ["id"]
   /// The names of Obsidian's linter have blanks.
   private static let createdKeys = ["created", "date", "created_at", "date created", "identifier"]
-  private static let modifiedKeys = ["updated", "modified", "updated_at", "date modified"]
+  private static let modifiedKeys = [
+    "updated", "modified", "updated_at", "date modified", "lastmod",
+  ]
 
   init(_ header: FileHeader) {
     self.header = header
-    if let (key, value) = header.value(of: Self.titleKeys) { readTitle(key, value) }
-    if let (key, value) = header.value(of: Self.tagKeys) { readTags(key, value) }
-    if let (key, value) = header.value(of: Self.priorityKeys) { readPriority(key, value) }
-    id = header.value(of: Self.idKeys).flatMap { Self.id($0.value) }
+    read(.title, .title) { $0.readTitle($1, $2) }
+    read(.tags, .tags) { $0.readTags($1, $2) }
+    read(.priority, .priority) { $0.readPriority($1, $2) }
+    id = header.find(.id).flatMap { Self.id($0.value) }
+    if header.syntax == .json {
+      issues.append(.jsonHeader)
+    } else if !header.isUnderstood {
+      issues.append(.headerNotUnderstood)
+    } else if header.hasMergeKey, !locked.isEmpty, issues.isEmpty {
+      issues.append(.notUnderstood(key: FileHeader.mergeKey))
+    }
+  }
+
+  private mutating func read(
+    _ fact: HeaderFact, _ names: FieldNames,
+    _ read: (inout Self, String, HeaderValue) -> Void
+  ) {
+    if let found = header.find(names) {
+      read(&self, found.key, found.value)
+      if !header.isSettable(found) { locked.insert(fact) }
+    } else if !header.canAdd(names) {
+      locked.insert(fact)
+    }
+  }
+
+  private mutating func lock(_ fact: HeaderFact, _ key: String) {
+    locked.insert(fact)
+    issues.append(.notUnderstood(key: key))
   }
 
   private mutating func readTitle(_ key: String, _ value: HeaderValue) {
     switch Self.title(value) {
     case .nothing: break
-    case .unknown: issues.append(.notUnderstood(key: key))
+    case .unknown: lock(.title, key)
     case .known(let title):
       if NoteFile.isTitle(title) {
         self.title = title
@@ -48,7 +94,7 @@ struct HeaderFacts {
 
   private mutating func readTags(_ key: String, _ value: HeaderValue) {
     guard let found = Self.tags(value) else {
-      issues.append(.notUnderstood(key: key))
+      lock(.tags, key)
       return
     }
     let (tags, allFit) = Self.fitting(found)
@@ -59,7 +105,7 @@ struct HeaderFacts {
   private mutating func readPriority(_ key: String, _ value: HeaderValue) {
     if case .empty = value.kind { return }
     priority = Self.priority(value)
-    if priority == nil { issues.append(.notUnderstood(key: key)) }
+    if priority == nil { lock(.priority, key) }
   }
 
   /// The tags among some words, each once; and whether all of them are tags.
@@ -79,6 +125,7 @@ struct HeaderFacts {
   static func title(_ value: HeaderValue) -> Answer {
     switch value.kind {
     case .empty: .nothing
+    case .scalar where value.isNumber: .unknown
     // A comment in YAML, since no blank is asked for behind the sign.
     case .scalar(let scalar)
     where scalar.isNull || scalar.style == .plain && scalar.text.utf8.first == .hash:
@@ -92,6 +139,7 @@ struct HeaderFacts {
   static func tags(_ value: HeaderValue) -> [String]? {
     switch value.kind {
     case .empty: return []
+    case .scalar where value.isNumber: return nil
     case .scalar(let scalar):
       if scalar.style == .block { return nil }
       return scalar.isNull ? [] : tagWords(scalar).map { tag($0.text) }
@@ -117,7 +165,7 @@ struct HeaderFacts {
   }
 
   static func priority(_ value: HeaderValue) -> FilePriority? {
-    guard case .scalar(let scalar) = value.kind else { return nil }
+    guard case .scalar(let scalar) = value.kind, !value.isNumber else { return nil }
     return FilePriority(rawValue: scalar.text.lowercased())
   }
 
@@ -136,7 +184,7 @@ struct HeaderFacts {
 
   private func time(_ keys: [String], _ zone: LocalZone) -> Int64? {
     for key in keys {
-      guard let (_, value) = header.value(of: [key]) else { continue }
+      guard let value = header.find(FieldNames([key]))?.value else { continue }
       var text: String?
       switch value.kind {
       case .scalar(let scalar): text = scalar.text
@@ -150,20 +198,10 @@ struct HeaderFacts {
   }
 }
 
-extension FileHeader {
-  /// Where the first field stands that has one of these names, in upper or lower case; the first name counts most.
-  func index(of keys: [String]) -> Int? {
-    for key in keys {
-      if let found = entries.firstIndex(where: {
-        $0.key.utf8.count == key.utf8.count && $0.key.lowercased() == key
-      }) {
-        return found
-      }
-    }
-    return nil
-  }
-
-  fileprivate func value(of keys: [String]) -> (key: String, value: HeaderValue)? {
-    index(of: keys).map { (entries[$0].key, HeaderValue(entries[$0].lines)) }
+extension HeaderValue {
+  /// True for a number, a time and a truth value of TOML, which are no text.
+  fileprivate var isNumber: Bool {
+    guard syntax == .toml, case .scalar(let scalar) = kind else { return false }
+    return scalar.style == .plain
   }
 }

@@ -18,6 +18,9 @@ extension NoteFile {
   /// text's `#+title:`: that would be an edit of the text that nobody made, and two machines that make it would double words. The text's
   /// keyword counts as long as the header has no such field.
   ///
+  /// A header is YAML where there is none; TOML stays TOML, and JSON stays as it is. What the header doesn't let be set
+  /// (`FileHeader.lockedFacts`) stays as it is, too.
+  ///
   /// `id` is written if it isn't `nil`, but not over one that another program has given: any but a number, a hyphen and 32 hexadecimal digits.
   ///
   /// What is no title or tag of a note (`isTitle`, `isTag`) may be read back as something else.
@@ -29,23 +32,17 @@ extension NoteFile {
     let derived = DerivedFacts(path: path, type: type, text: text)
     var header = header
     let lineEnd = header.isEmpty ? textLineEnd : header.lineEnd
-    if !(facts.title ?? derived.title).isIdentical(to: title) {
-      header.set(HeaderFacts.titleKeys, lineEnd, ScalarWriter.token(title, .plain)) {
-        $0.lines(with: title)
-      }
+    if !(facts.title ?? derived.title).isIdentical(to: title), !facts.locked.contains(.title) {
+      header.set(.title, text: title, lineEnd)
     }
-    if Self.bytes(facts.tags ?? derived.tags) != Self.bytes(tags) {
-      header.set(HeaderFacts.tagKeys, lineEnd, HeaderPatch.list(tags)) { $0.lines(with: tags) }
+    if Self.bytes(facts.tags ?? derived.tags) != Self.bytes(tags), !facts.locked.contains(.tags) {
+      header.set(.tags, lineEnd, HeaderPatch.list(tags, header.syntax)) { $0.lines(with: tags) }
     }
-    if facts.priority ?? .normal != priority {
-      header.set(HeaderFacts.priorityKeys, lineEnd, Array(priority.rawValue.utf8)) {
-        $0.lines(with: priority.rawValue)
-      }
+    if facts.priority ?? .normal != priority, !facts.locked.contains(.priority) {
+      header.set(.priority, text: priority.rawValue, lineEnd)
     }
     if let id, facts.id.map({ !$0.isIdentical(to: id) && Self.isOurs($0) }) ?? !header.hasID {
-      header.set(HeaderFacts.idKeys, lineEnd, ScalarWriter.token(id, .plain)) {
-        $0.lines(with: id)
-      }
+      header.set(.id, text: id, lineEnd)
     }
     let form = type.headerForm
     var bytes = header.file(text: text, form: form)
@@ -73,24 +70,10 @@ extension NoteFile {
 }
 
 extension FileHeader {
-  fileprivate var hasID: Bool { index(of: HeaderFacts.idKeys) != nil }
+  fileprivate var hasID: Bool { find(.id) != nil }
 
   fileprivate func isTooLarge(_ form: Form) -> Bool {
     entries.count > Self.mostFields
       || bytes(form: form).count - (hasByteOrderMark ? Self.mark.count : 0) > Self.longest
-  }
-
-  /// Gives new lines to the field that has one of these names; or adds one, before what can't be understood.
-  fileprivate mutating func set(
-    _ keys: [String], _ lineEnd: [UInt8], _ token: [UInt8], _ patch: (HeaderPatch) -> [UInt8]
-  ) {
-    if let index = index(of: keys) {
-      entries[index].lines = patch(HeaderPatch(entries[index]))
-      return
-    }
-    if isEmpty { addDelimiters(lineEnd: lineEnd) }
-    let field = Field(key: keys[0], lines: Array("\(keys[0]): ".utf8) + token + lineEnd)
-    let isOtherLast = entries.last?.key == Self.otherKey
-    entries.insert(field, at: entries.count - (isOtherLast ? 1 : 0))
   }
 }

@@ -1,11 +1,13 @@
-/// Writes words so that YAML, ours and that of other programs, reads them as text, and as the same.
+/// Writes words so that YAML and TOML, ours and those of other programs, read them as text, and as the same.
 enum ScalarWriter {
   /// The word in a style; in double quotes where that can't be.
   static func token(
-    _ text: String, _ style: HeaderScalar.Style, inList: Bool = false
+    _ text: String, _ style: HeaderScalar.Style, inList: Bool = false,
+    _ syntax: HeaderSyntax
   ) -> [UInt8] {
     switch style {
-    case .plain where isPlain(text, inList: inList): return Array(text.utf8)
+    case .plain where syntax == .yaml && isPlain(text, inList: inList): return Array(text.utf8)
+    case .single where syntax == .toml && text.utf8.contains(.apostrophe): return double(text)
     case .single where !text.unicodeScalars.contains(where: needsEscape):
       return Array("'\(text.replacing("'", with: "''"))'".utf8)
     default: return double(text)
@@ -55,11 +57,7 @@ enum ScalarWriter {
       bytes.last != .colon, !inList || !bytes.contains(where: listSigns.contains),
       !words.contains(text.lowercased()), !text.unicodeScalars.contains(where: needsEscape)
     else { return false }
-    if first.isDigit || first == .dot || first == UInt8(ascii: "+"),
-      bytes.allSatisfy(numberSigns.contains) || ["0x", "0X", "0o"].contains(bytes.prefix(2).text)
-    {
-      return false
-    }
+    if isNumber(bytes) { return false }
     for index in bytes.indices.dropLast()
     where bytes[index + 1] == .hash && bytes[index] == .space
       || bytes[index] == .colon && bytes[index + 1] == .space
@@ -67,5 +65,15 @@ enum ScalarWriter {
       return false
     }
     return true
+  }
+
+  /// True for what some version of YAML may read as a number or a time.
+  private static func isNumber(_ bytes: [UInt8]) -> Bool {
+    guard let first = bytes.first, first.isDigit || first == .dot || first == .plus else {
+      return false
+    }
+    let digits = bytes.drop { $0 == .plus }
+    return bytes.allSatisfy(numberSigns.contains)
+      || ["0x", "0o", "0b", ".i", ".n"].contains(digits.prefix(2).text.lowercased())
   }
 }

@@ -42,6 +42,8 @@ struct ImportTask {
   var unchanged = 0
   /// True if a file was written from changes that the notebook lacks.
   var isOlder = false
+  /// Files with headers that are not understood as a whole, and what is not.
+  var headers: [(path: FilePath, what: String)] = []
   var skipped: [FolderWalk.Skipped] = []
 
   mutating func skip(_ path: FilePath, _ reason: String) {

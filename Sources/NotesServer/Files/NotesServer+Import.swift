@@ -91,6 +91,7 @@ extension NotesServer {
       switch simplenote.map({ .success(ReadFile($0)) }) ?? readFile(path, in: task.tree) {
       case .success(let file):
         size += file.text.count + 4096
+        if let what = file.headerText { task.headers.append((path, what)) }
         try take(file, at: path, &task)
       case .failure(let failure):
         size += 4096
@@ -226,6 +227,17 @@ extension NotesServer {
     records[path] = .init(note: note.id, states: [file.state(heads: book.revision.heads)])
   }
 
+  /// Tells the user of headers that are not understood as a whole: what is not read there is not set there either.
+  private mutating func tellHeaders(_ headers: [(path: FilePath, what: String)]) {
+    if headers.isEmpty { return }
+    let first = headers.prefix(5).map { "\($0.path.text) (\($0.what))" }.joined(separator: ", ")
+    let more = headers.count > 5 ? ", and \(headers.count - 5) more" : ""
+    showMessage(
+      .info,
+      "import: of \(headers.count) headers a part is not understood, and stays as it is whatever is set in the note: \(first)\(more)"
+    )
+  }
+
   /// Answers an import that is complete, or has failed.
   mutating func finish(_ task: ImportTask, _ failure: ResponseError?) {
     if let token = task.progress { progress(token, "end") }
@@ -233,6 +245,7 @@ extension NotesServer {
     if !task.isDryRun { keep(task.records, of: task.tree) }
     if let failure { return refuse(task.id, failure) }
     tellLacking(of: task.tree, task.isOlder, isImport: true)
+    tellHeaders(task.headers)
     var result = JSONWriter()
     result.beginObject()
     result.member("created", task.created)

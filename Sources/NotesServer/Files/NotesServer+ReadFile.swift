@@ -44,16 +44,22 @@ extension NotesServer {
     var operations =
       file.text == note.text.utf8
       ? [] : try operations(setting: file.text, of: id, in: state ?? EditedState())
+    // What the header says of these is not understood, and the file can't have what the note says.
+    let locked = file.content.file.header.lockedFacts
     let title = file.content.file.title
-    if !title.isIdentical(to: base?.title ?? note.title.value),
+    if !locked.contains(.title), !title.isIdentical(to: base?.title ?? note.title.value),
       !title.isIdentical(to: note.title.value)
     {
       operations.append(.edit(id, .title(note.title.assignment(of: title, at: now))))
     }
-    if file.priority != base?.priority ?? note.priority.value, file.priority != note.priority.value
+    if !locked.contains(.priority), file.priority != base?.priority ?? note.priority.value,
+      file.priority != note.priority.value
     {
       operations.append(
         .edit(id, .priority(note.priority.assignment(of: file.priority, at: now))))
+    }
+    if locked.contains(.tags) {
+      return operations + properties(reading: file, into: note, from: base)
     }
     let (present, tags) = (note.tags.elements, file.tags)
     let known = base?.tags ?? present.distinct

@@ -39,6 +39,19 @@ struct ReadFile {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
+  /// What is not understood of the header, for users; nil if all is.
+  var headerText: String? {
+    let parts = content.issues.map { issue in
+      switch issue {
+      case .headerTooLarge: "too large"
+      case .jsonHeader: "JSON"
+      case .headerNotUnderstood: "lines that are no fields"
+      case .notUnderstood(let key), .doesNotFit(let key): key
+      }
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  }
+
   var text: [UInt8] { content.file.text }
   var tags: [Tag] { content.file.tags.map { Tag($0) } }
   var priority: Priority { Priority(name: content.file.priority.rawValue) ?? .normal }
