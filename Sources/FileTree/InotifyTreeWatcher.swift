@@ -7,7 +7,7 @@
     private let root: String
     private var folders: [Int32: String] = [:]
     private var watches: [String: Int32] = [:]
-    /// What was taken from the descriptor before a read of the tree's own.
+    /// The events that were taken from the descriptor before a read of the tree's own.
     private var pending = TreeReport()
     /// The reads of the tree's own whose ends were not reported yet, by path.
     private var ownReads: [String: Int] = [:]
@@ -38,7 +38,7 @@
 
     func isWatching(_ folder: String) -> Bool { watches[folder] != nil }
 
-    /// Notes that the tree has opened a file and reads it now. What other programs have read before is told apart by its place in the queue.
+    /// Notes that the tree has opened a file and reads it now. Reads of other programs before that stand before it in the queue.
     ///
     /// A read by another program that ends at the same moment, with no event between the two ends, is not told: the system joins equal events.
     func willRead(_ path: String) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotesServer
 
-/// What a program has saved does not say which text it had read: that is seen where it reads the file.
+/// A text that a program has saved does not say which text the program had read: the mirror sees the reading.
 @Suite("What programs have read of a mirrored file", .computing) struct MirrorReadingTests {
   private let scratch = TemporaryFolder()
   private let tree = MemoryTree("/mirror")

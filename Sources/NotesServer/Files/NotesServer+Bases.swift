@@ -76,9 +76,8 @@ extension NotesServer {
 
   // MARK: - Bases
 
-  /// The state on which the text of a file was made: the last one that a program is known to have read in a file of the mirror, else the nearest
-  /// of those that a program may have read. If the notebook lacks the newest, it may be as well the part of that which it has, or the present. Nil
-  /// if nothing is known of the file.
+  /// The state on which the text of a file was made: of those that a program may have read the nearest one. If the notebook lacks the newest, it
+  /// may be as well the part of that which it has, or the present. Nil if nothing is known of the file.
   ///
   /// - Parameter path: of a file of the mirror.
   func base(
@@ -90,14 +89,14 @@ extension NotesServer {
         path.flatMap {
           mirroring.mirror?.writtenStates.possibleBases(of: file.hash, among: states, at: $0)
         } ?? all
-      // What appends to a file reads nothing.
+      // A program that appends to a file reads nothing.
       if possible != all, let newest = states.last, let last = try state(of: note, newest),
         file.text.starts(with: last.view.map(note.text.utf8(in:)) ?? note.text.utf8)
       {
         return newest
       }
       let nearest = try nearest(possible, of: states, to: file, note)
-      // Its writer has read a later state where that is not reported: through another name, or another machine.
+      // The program has read a later state where that is not reported: through another name, or on another machine.
       if possible != all, nearest?.hasLaterLines == true {
         return try self.nearest(all, of: states, to: file, note)?.state
       }
@@ -188,7 +187,8 @@ extension NotesServer {
   /// file for a moment only.
   private static let weight = 4
 
-  /// Each word of a text, with as many of those behind it as make a phrase that nobody else writes by chance, and how often it is there.
+  /// The phrases of a text, each a word and those behind it up to `phraseLength`, with the number of times that each is there. Two people do not
+  /// write one by chance.
   private static func phrases(in text: [UInt8]) -> [ArraySlice<UInt8>: Int] {
     let words = text.split { $0 <= 0x20 }
     var phrases: [ArraySlice<UInt8>: Int] = [:]

@@ -44,7 +44,7 @@ extension NotesServer {
     var operations =
       file.text == note.text.utf8
       ? [] : try operations(setting: file.text, of: id, in: state ?? EditedState())
-    // What the header says of these is not understood, and the file can't have what the note says.
+    // The file can't have the note's values of these, since the header's are not understood.
     let locked = file.content.file.header.lockedFacts
     let title = file.content.file.title
     if !locked.contains(.title), !title.isIdentical(to: base?.title ?? note.title.value),

@@ -39,7 +39,7 @@ struct ReadFile {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  /// What is not understood of the header, for users; nil if all is.
+  /// The parts of the header that are not understood, for users; nil if there are none.
   var headerText: String? {
     let parts = content.issues.map { issue in
       switch issue {

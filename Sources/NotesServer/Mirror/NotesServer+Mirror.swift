@@ -231,7 +231,7 @@ extension NotesServer {
           guard let status, mirror.statuses[path] != status, mirror.touched[path] == nil else {
             continue
           }
-          // Where a change was not reported, as from another machine, a read may not have been either.
+          // The change was not reported, as one from another machine: reads may not have been either.
           mirror.writtenStates.remove(path)
           mirror.touch(mirror.records.kept(path), complete: false, at: walk.since)
         }

@@ -211,7 +211,9 @@ extension NotesServer {
   ) throws(ResponseError) {
     if let record = mirror.records[path], let note = try lookUp(record.note) {
       if !has(record.states.last!) { return try takeNewer(file, into: note, at: path, mirror) }
-      return try readSaved(file, into: note, at: path, record.states)
+      return try read(
+        file, into: note, at: path,
+        from: try base(of: file, note, among: record.states, at: path), since: record.states[0])
     }
     if let (old, record) = renamed(file, to: path, mirror) {
       if let note = try lookUp(record.note) {
@@ -259,41 +261,40 @@ extension NotesServer {
     try commit(operations, telling: true)
   }
 
-  /// Brings into a note what a program has saved, and tells what the program has left out of what had come into the note meanwhile.
-  private mutating func readSaved(
-    _ file: ReadFile, into note: Note, at path: FilePath, _ states: [FileState]
-  ) throws(ResponseError) {
-    let base = try base(of: file, note, among: states, at: path)
-    if let base, base != states[0] {
-      try tellTakenAway(by: file, from: note, at: path, base, since: states[0])
-    }
-    try read(file, into: note, at: path, from: base)
-  }
-
   /// Brings into a note what was written to its file before that was replaced.
   mutating func readReplaced(
     _ file: ReadFile, into note: Note, at path: FilePath, _ record: FileRecords.Record
   ) throws(ResponseError) {
     let base = try base(of: file, note, among: record.states, at: path)
     // The file has what was written to it here; its writer goes on with what that has written.
-    try read(file, into: note, at: path, from: base, under: record.states.suffix(1))
+    try read(
+      file, into: note, at: path, from: base, since: record.states[0],
+      under: record.states.suffix(1))
   }
 
   /// Brings into a note what a program has written, and notes that the file is to get what the note is then.
   ///
-  /// - Parameter later: what stands in the file, if that is something else.
+  /// - Parameters:
+  ///   - earlier: the first of the states that the file had, one of which is `base`. The user is told the words of the note that came after it
+  ///     and that the program takes away.
+  ///   - later: the state that stands in the file, if the program has written another file.
   mutating func read(
     _ file: ReadFile, into note: Note, at path: FilePath, from base: FileState?,
-    under later: ArraySlice<FileState> = []
+    since earlier: FileState? = nil, under later: ArraySlice<FileState> = []
   ) throws(ResponseError) {
     let operations =
       try base == nil
       ? additions(of: file, to: note) : self.operations(reading: file, into: note, from: base)
+    var words: [String] = []
+    if let earlier, base != earlier {
+      words = try self.words(takenAwayBy: operations, from: note, since: earlier)
+    }
     let before = book.revision.heads
     try commit(operations, telling: true, remembering: path, of: note.id) { change in
       let own = (base?.own ?? []) + (change.map { [$0] } ?? [])
       return [file.state(heads: base?.heads ?? before, own: own)] + later
     }
+    tellTakenAway(words, of: note.id, at: path)
     guard let written = try lookUp(note.id) else { return }
     if written.text.utf8 == file.text {
       let states = [file.state(heads: book.revision.heads)] + later

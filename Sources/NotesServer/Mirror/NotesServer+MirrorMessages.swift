@@ -93,39 +93,41 @@ extension NotesServer {
     return true
   }
 
-  /// Tells the user what a program that has saved a file took away of what had come into the note after another state of the file: it may
-  /// not have been the program that has read this.
+  /// The parts of a note's text, without white characters at their ends, that came into the note after a state and that operations remove.
   ///
-  /// - Complexity: O(bytes of the note).
-  mutating func tellTakenAway(
-    by file: ReadFile, from note: Note, at path: FilePath, _ base: FileState,
-    since earlier: FileState
-  ) throws(ResponseError) {
-    let operations = try operations(reading: file, into: note, from: base)
+  /// - Complexity: O(bytes of the note), if the operations remove something.
+  func words(
+    takenAwayBy operations: [Change.Operation], from note: Note, since earlier: FileState
+  ) throws(ResponseError) -> [String] {
     let removed = ElementRanges(operations.removals)
-    if removed.isEmpty { return }
+    if removed.isEmpty { return [] }
     let seen = try recall { book throws(ArchiveFailure) -> Version? in
       guard var version = try book.version(of: earlier.heads) else { return nil }
       for change in earlier.own where book.version.contains(change) { version.insert(change) }
       return version
     }
-    guard let seen else { return }
+    guard let seen else { return [] }
     let later = removed.subtracting(removed.subtracting(note.text.insertions(after: seen)))
     let present = note.text.utf8
     let rest = note.text.utf8(in: SequenceView(hidden: later, revealed: ElementRanges()))
-    let words = textDifference(from: present, to: rest).map { edit in
+    return textDifference(from: present, to: rest).map { edit in
       let removed = present[edit.range].drop { $0 <= 0x20 }
       let end = removed.lastIndex { $0 > 0x20 }.map { $0 + 1 } ?? removed.startIndex
       return String(decoding: removed[..<end], as: UTF8.self)
     }.filter { !$0.isEmpty }
+  }
+
+  /// Tells the user the words that a save of a file took away, though they had come into the note since the save before: the program that saved it
+  /// may have had an older text.
+  mutating func tellTakenAway(_ words: [String], of note: NoteID, at path: FilePath) {
     if words.isEmpty { return }
     let shown = words.prefix(20).map { "\"\($0.prefix(200))\"" }.joined(separator: ", ")
     let more = words.count > 20 ? " and \(words.count - 20) more" : ""
     showMessage(
       .warning,
       "mirror: \(path.text) was saved without what had come into it a moment ago: \(shown)\(more). If it is to be there,"
-        + " `\(commandLine("history", "\(note.id)"))` lists the states of the note, and"
-        + " `\(commandLine("show", "\(note.id)", "--revision", "REVISION"))` prints one."
+        + " `\(commandLine("history", "\(note)"))` lists the states of the note, and"
+        + " `\(commandLine("show", "\(note)", "--revision", "REVISION"))` prints one."
     )
   }
 

@@ -199,7 +199,7 @@ extension NotesServer {
       }
       return
     }
-    // What was read so far was the last state.
+    // Programs that have read the file so far have read its last state.
     mirroring.mirror!.readReport()
     try rememberWritten(note, path, bytes, states[...])
     let (status, old): (FileStatus, any SetAside)

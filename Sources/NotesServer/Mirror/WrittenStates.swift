@@ -18,7 +18,9 @@ struct WrittenStates {
     byPath[path] = (byPath[path] ?? []).suffix(FileRecords.mostStates - 1) + [State(hash: hash)]
   }
 
-  /// Notes that a program has read the last state of a file, or one of so many before it.
+  /// Notes that a program has read a state of a file.
+  ///
+  /// - Parameter count: the number of states that were written there since.
   mutating func read(_ path: FilePath, before count: Int) {
     guard let all = byPath[path], all.count > count else { return }
     byPath[path]![all.count - 1 - count].isRead = true
@@ -39,7 +41,7 @@ struct WrittenStates {
     byPath[new] = byPath.removeValue(forKey: path)
   }
 
-  /// Whether a program has read each of some states of a file, which are in the order in which they were there; nil where that is not known.
+  /// True for each of some states of a file that a program has read; nil where that is not known. They are in the order in which they were there.
   private func areRead(_ states: [FileState], at path: FilePath) -> [Bool?] {
     var rest = (byPath[path] ?? [])[...]
     var result = [Bool?](repeating: nil, count: states.count)
