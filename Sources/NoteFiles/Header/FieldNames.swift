@@ -19,7 +19,7 @@ struct FieldNames {
 
 /// A field of a header that has one of some names.
 struct FoundField {
-  /// Where it stands among the fields.
+  /// Its index among the fields.
   var index: Int
   /// Its name as the header writes it.
   var key: String

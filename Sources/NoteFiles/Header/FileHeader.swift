@@ -248,7 +248,7 @@ public struct FileHeader: Sendable {
 }
 
 extension OpenBrackets {
-  /// Where the line ends that closes the quotes and brackets; nil if none does, or something stands behind them. O(n).
+  /// The end of the line that closes the quotes and brackets; nil if none does, or something stands behind them. O(n).
   fileprivate func closing(in inner: [UInt8], from start: Int) -> (end: Int, OpenBrackets)? {
     var (brackets, end) = (self, start)
     while brackets.isOpen, end < inner.count {

@@ -8,9 +8,9 @@
 // - a blank line, or a comment in column 0: belongs to the field before it if that is continued behind it, and to the next one otherwise;
 // - any other line: from here on to the end of the header nothing is understood, and all of it is one field.
 
-/// What a line is within a header.
+/// The kind of a line within a header.
 enum HeaderLine: Equatable {
-  /// The line begins a field with a name of so many bytes.
+  /// The line begins a field; the value is the number of bytes of its name.
   case key(Int)
   case continuation
   /// A blank line, or a comment in column 0.

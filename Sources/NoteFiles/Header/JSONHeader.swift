@@ -4,11 +4,11 @@ internal import JSONRPC
 ///
 /// An object is a header if it has one of the members that headers have. All else is text, such as a note that is JSON, or a larger object.
 struct JSONHeader {
-  /// What stands between the outer braces.
+  /// The bytes between the outer braces.
   private(set) var members: [UInt8]
   /// The line from the last brace on.
   private(set) var closing: [UInt8]
-  /// Where the text begins.
+  /// The start of the text.
   private(set) var textStart: Int
 
   private static let knownMembers = ["title", "tags", "date", "draft", "keywords", "priority"]

@@ -89,7 +89,7 @@ struct OpenBrackets {
     }
   }
 
-  /// Where quotes or brackets end that begin here or are open; nil if they go on below.
+  /// The end of quotes or brackets that begin here or are open; nil if they go on below.
   private mutating func endOfBrackets(_ content: ArraySlice<UInt8>, from start: Int) -> Int? {
     var before: UInt8 = .space
     for index in content[start...].indices {

@@ -9,9 +9,9 @@ struct TOMLScan {
     var table: [String]
     /// True below `[[table]]`.
     var isInArray: Bool
-    /// Where the key ends, with its equals sign.
+    /// The end of the key, with its equals sign.
     var keyEnd: Int
-    /// Where the value stands.
+    /// The bytes of the value.
     var value: Range<Int>
     /// The lines of key and value.
     var line: Range<Int>
@@ -194,19 +194,23 @@ struct TOMLScan {
   /// Moves behind a number, a time, a truth value, or a key in an inline table. Between date and time may be a space.
   private mutating func skipBareValue() -> Bool {
     let start = index
+    skipBareWord()
+    if index - start == 10, bytes[start + 4] == .hyphen, index + 1 < bytes.count,
+      bytes[index] == .space, bytes[index + 1].isDigit
+    {
+      index += 1
+      skipBareWord()
+    }
+    return index > start
+  }
+
+  private mutating func skipBareWord() {
     while index < bytes.count,
       Self.isBare(bytes[index]) || bytes[index] == .plus
         || bytes[index] == .colon || bytes[index] == .dot
     {
       index += 1
     }
-    if index - start == 10, bytes[start + 4] == .hyphen, index + 1 < bytes.count,
-      bytes[index] == .space, bytes[index + 1].isDigit
-    {
-      index += 1
-      return skipBareValue()
-    }
-    return index > start
   }
 
   /// The value of an entry.

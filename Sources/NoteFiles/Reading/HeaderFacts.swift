@@ -12,7 +12,7 @@ public enum FileIssue: Equatable, Sendable {
   case doesNotFit(key: String)
 }
 
-/// What a header can say of a note.
+/// A fact that a header can say of a note.
 public enum HeaderFact: CaseIterable, Sendable {
   /// The title.
   case title
@@ -23,7 +23,7 @@ public enum HeaderFact: CaseIterable, Sendable {
 }
 
 extension FileHeader {
-  /// What is in the header and was not taken over.
+  /// The parts of the header that were not taken over.
   public var issues: [FileIssue] { HeaderFacts(self).issues }
 
   /// The facts that are not set in the header, since it is not understood there (`issues`).
