@@ -19,7 +19,7 @@ struct Worlds {
   let removals: RemovalIndex
   /// The state that is asked about; nil for the present one.
   let version: Version?
-  /// Whether a change knows another one.
+  /// True if a change knows another one.
   private struct Question: Hashable {
     var change: LocalChange
     var other: LocalChange
@@ -32,7 +32,7 @@ struct Worlds {
   var neighbours = DividerNeighbours()
   /// The elements that were asked about last.
   private var last = Stretch()
-  /// Where there are copies, the answers for single elements: each may have counterparts of its own.
+  /// The answers for single elements, in a text with copies: each element may have counterparts of its own.
   private var answered: [LocalID: Stretch] = [:]
 
   init(of value: ReplicatingArray<UInt8>, _ copies: CopyRoles, at version: Version? = nil) {

@@ -90,7 +90,7 @@ struct TextOracle {
     var inserter: Int
     /// Those of the changes that removed it.
     var removers: [Int] = []
-    /// Whether its change brought it to divide what it inserts from other replacements.
+    /// True if its change brought it to divide what it inserts from other replacements.
     var isDivider = false
   }
 
@@ -260,7 +260,7 @@ struct TextOracle {
     }
   }
 
-  /// Whether each element is shown that some changes inserted which are not withdrawn; `all` has those that are, too.
+  /// True if each element is shown that some changes inserted which are not withdrawn; `all` has those that are, too.
   private func shown(of members: Members, _ all: Members) -> [ElementID: Bool] {
     let (withheldCopies, counterparts) = copies(of: members, all)
     let hidden = hiddenLineEnds(of: members, without: withheldCopies)
@@ -379,7 +379,7 @@ struct TextOracle {
       return all(element).contains { isIn(document[$0].inserter) }
         && !all(element).contains { document[$0].removers.contains(where: isIn) }
     }
-    /// Whether somebody put both side by side without any of these: the change itself, who inserted one of both, or who
+    /// True if somebody put both side by side without any of these: the change itself, who inserted one of both, or who
     /// removed one of these. Who only knows such changes, each of a part, put nothing side by side.
     func isTogether(without missing: [Int]) -> Bool {
       if mistake == .withoutWhoPutThemTogether { return false }
@@ -415,7 +415,7 @@ struct TextOracle {
 }
 
 extension TextOracle {
-  /// Whether an insertion is a line end that was made one of another kind.
+  /// True if an insertion is a line end that was made one of another kind.
   private func convertsLineEnd(_ insertion: Insertion) -> Bool {
     let ends = [[lineFeed], [carriageReturn], [carriageReturn, lineFeed]]
     return ends.contains {
@@ -726,7 +726,7 @@ extension TextOracle {
     return mistake != .copiesWithoutWholeChanges && areAlike(one.change, other.change)
   }
 
-  /// Whether two changes did the same to the text.
+  /// True if two changes did the same to the text.
   private func areAlike(_ one: Int, _ other: Int) -> Bool {
     if removed[one] != removed[other] { return false }
     if removed[one].isEmpty, insertions.count(where: { $0.change == one }) < 2 { return false }
@@ -739,7 +739,7 @@ extension TextOracle {
     return isContained(one, other) && isContained(other, one)
   }
 
-  /// Whether something else stands between the first and the last element of an insertion.
+  /// True if something else stands between the first and the last element of an insertion.
   private func isWritten(in insertion: Insertion, _ elements: [Int]) -> Bool {
     let (first, last) = (insertion.elements.first!, insertion.elements.last!)
     return elements.contains { first < $0 && $0 < last && !insertion.elements.contains($0) }

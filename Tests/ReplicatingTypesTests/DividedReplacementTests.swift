@@ -258,7 +258,7 @@ private struct TypingOver {
   init(seed: UInt64, isOneProcess: Bool) {
     var random = SplitMix64(seed: seed)
     let count = 2 + random.below(3)
-    // Of words that begin alike the first letters are the same replacement, until somebody goes on: nobody sees that here.
+    // Of words that begin alike the first letters are the same replacement, until one of the writers goes on: neither sees the other here.
     let areAlike = random.chance(50)
     words = Array(
       (areAlike ? ["their", "then", "tö", "thou"] : ["anna", "bertram", "carla", "dö"])

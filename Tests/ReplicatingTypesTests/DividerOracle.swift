@@ -1,14 +1,14 @@
 import ReplicatingTypes
 
 /// The rule on dividers of the README ("What stands between two replacements"), with lists and from scratch for every set of changes, written by
-/// somebody who had the text and not the implementation. It knows nothing of separators that are spared, nor of copies.
+/// an author that had the text and not the implementation. It knows nothing of separators that are spared, nor of copies.
 ///
 /// Where the text can be read in several ways, it is read thus:
 /// - "Directly behind D" is the run of elements of siblings, and of what was written behind one of their elements, by anybody, up to the first
-///   of somebody else that c has not seen removed.
+///   of another author that c has not seen removed.
 /// - With a line end anywhere in D, blanks as u or v do not matter. If u or v is white, no other one is looked for.
 /// - A divider between u and D counts with its own u and v, whether or not it is shown.
-/// - That nobody but c has removed it is asked of each element of a divider.
+/// - Each element of a divider is shown or not by itself: no change but c may have removed it.
 /// - What a withdrawn change inserted is not there, and what it removed is not removed. That c removed such an element still counts.
 struct DividerOracle {
   /// How the oracle is written wrong, to show that it can differ.
@@ -233,7 +233,7 @@ struct DividerOracle {
 
   // MARK: - Terms
 
-  /// Whether an element is in the text after a change.
+  /// True if an element is in the text after a change.
   private func isInText(after c: Int, _ place: Int, _ s: Set<Int>) -> Bool {
     let known = changes[c].known.union([c]).intersection(s)
     guard known.contains(inserters[place]) else { return false }
@@ -241,7 +241,7 @@ struct DividerOracle {
     return !removers.contains { changes[$0].removed.contains(place) }
   }
 
-  /// Whether an element is in the text of the world of a change; of all changes if there is none.
+  /// True if an element is in the text of the world of a change; of all changes if there is none.
   private func isInText(ofWorldOf c: Int?, _ place: Int, _ s: Set<Int>) -> Bool {
     let world = s.filter { c == nil || $0 == c || !changes[$0].known.contains(c!) }
     return world.contains(inserters[place])

@@ -8,7 +8,7 @@ import Testing
 private struct DividedHistory {
   var log = SharedLog()
   var writers: [SharedWriter]
-  /// What somebody showed at some time.
+  /// The states that the writers showed, one after the other.
   var states: [(version: Version, text: String)] = []
   private let isMixed: Bool
   private var count = 0
@@ -58,7 +58,7 @@ private struct DividedHistory {
     Array(random.pick([" ", " ", " ", "\n- ", "\n", "\n• ", ""]).utf8)
   }
 
-  /// A stretch of a text in which nobody has typed a tab.
+  /// A stretch of a text without a tab that was typed.
   private func range(
     of text: [UInt8], _ random: inout SplitMix64, isEmpty: Bool = false
   ) -> Range<Int> {

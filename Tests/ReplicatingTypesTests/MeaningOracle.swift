@@ -113,11 +113,11 @@ final class MeaningMeeting {
 // MARK: - What a word is
 
 extension Character {
-  /// Whether it may be a part of a word that another such character lengthens.
+  /// True if it may be a part of a word that another such character lengthens.
   var isWordPart: Bool { isLetter || isNumber }
 }
 
-/// Whether one of two words only lengthens the other, or deletes a part of it.
+/// True if one of two words only lengthens the other, or deletes a part of it.
 ///
 /// The rules promise only for other changes that the word is replaced.
 func isLengthened(_ one: String, _ other: String) -> Bool {
@@ -165,7 +165,7 @@ func wordMissing(in result: String, of words: [String]) -> String? {
 
 private func hasWord(_ letters: [Character], _ word: [Character]) -> Bool {
   let isBox = word.first == "["
-  /// Whether what stands beside the word is no part of another word or number.
+  /// True if what stands beside the word is no part of another word or number.
   func isFree(_ first: Int, _ second: Int) -> Bool {
     guard letters.indices.contains(first) else { return true }
     if isBox { return letters[first].isWhitespace }

@@ -91,7 +91,7 @@ private struct TypedOverCase {
     }
   }
 
-  /// Whether the rules say what comes out.
+  /// True if the rules say what comes out.
   private var isPromised: Bool {
     for (text, form) in zip(typed, forms) {
       if form.isTyped {
@@ -116,7 +116,7 @@ private struct TypedOverCase {
     return true
   }
 
-  /// Whether a letter is a whole word of what is selected: one between blanks, or beside a character that is a word by itself.
+  /// True if a letter is a whole word of what is selected: one between blanks, or beside a character that is a word by itself.
   private func isWord(_ letter: Character) -> Bool {
     meaningWords(selected).contains(String(letter))
       || selected.contains(letter) && selected.contains(where: \.isIdeograph)
@@ -149,13 +149,13 @@ private struct TypedOverCase {
 }
 
 extension Character {
-  /// Whether the character is a word by itself.
+  /// True if the character is a word by itself.
   fileprivate var isIdeograph: Bool {
     unicodeScalars.contains { (0x3040...0x9FFF).contains($0.value) }
   }
 }
 
-/// Whether what is typed begins like something else that is typed, and has a symbol or a blank at its beginning.
+/// True if what is typed begins like something else that is typed, and has a symbol or a blank at its beginning.
 private func areSymbolsShared(_ text: String, _ others: [String]) -> Bool {
   text.prefix(2).contains { !$0.isWordPart }
     && others.contains { $0 != text && $0.first == text.first }
@@ -337,7 +337,7 @@ private struct LineCase {
   var edits: [[Edit<UInt8>]] = []
   /// The lines of each side that have to be there.
   var promised: [String] = []
-  /// Whether all lines that are written anew are new ones by the rules.
+  /// True if all lines that are written anew are new ones by the rules.
   private var isPromised = true
 
   init(_ random: inout SplitMix64) {
@@ -484,7 +484,7 @@ private struct LineCase {
     }
   }
 
-  /// Whether each new line is a new one by the rules: more than half of its words are in no old line, and of each old line's words some are gone.
+  /// True if each new line is a new one by the rules: more than half of its words are in no old line, and of each old line's words some are gone.
   private func areNew(_ index: Int) -> Bool {
     if forms[index].isTyped {
       // The first letter replaces all that is selected, unless it is a word of that.
@@ -539,7 +539,7 @@ private struct LineEndCase {
 
   private var kinds: Set<String> { Set(conversions.compactMap { $0?.kind }) }
 
-  /// Whether the rules say how many lines come out.
+  /// True if the rules say how many lines come out.
   private var isPromised: Bool {
     // Lines that two move are there twice where a conversion comes with it.
     if acts.count(where: { $0.act == .move }) > 1 { return false }
@@ -748,7 +748,7 @@ private struct CharacterCase {
     return Edit(range: old.indices, replacement: Array(new))
   }
 
-  /// Whether the characters stay what they are beside each other.
+  /// True if the characters stay what they are beside each other.
   private func isWhole(_ characters: [Character]) -> Bool {
     Array(String(characters)) == characters
   }

@@ -48,7 +48,7 @@ struct SharedLog {
   }
 }
 
-/// Somebody who writes a text, and sees the changes of others sooner or later.
+/// A writer of a text, which sees the changes of others sooner or later.
 final class SharedWriter {
   var replica: Replica
   var text = ReplicatingText()

@@ -353,6 +353,9 @@ struct TextDifference {
     guard kinds.contains(where: { $0 && !$1 }), kinds.contains(where: { !$0 && $1 }) else {
       return false
     }
+    let steps = lines.count * newLines.count
+    guard budget >= steps else { return false }
+    budget -= steps
     var rest = whole
     for (line, newLine) in likes(lines, newLines) {
       let (line, newLine) = (lines[line], newLines[newLine])
