@@ -307,6 +307,8 @@ export interface NoteCreateParams {
   before?: NoteId
   /** The note it is to stand after. */
   after?: NoteId
+  /** Makes the id of the title, so that replicas which create the note before they meet create one; false where absent. If the notebook knows such a note, in the trash too, an ordinary one is created. Not in a batch, and not with a `requestKey`. */
+  titleAsIdentity?: boolean
   /** A name the client gives this request. The same key again gets the same result and changes nothing, so a client may send again what it is not sure has arrived. The last 10,000 keys at least are remembered while the process lives, and those of requests that changed something without an attachment for a day, by all processes that know the change. */
   requestKey?: string
 }

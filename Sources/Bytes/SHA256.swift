@@ -102,13 +102,20 @@ public struct SHA256: Sendable {
   /// Allocates nothing: for callers that hash many small things.
   ///
   /// - Complexity: O(`bytes.count`).
-  public static func prefix64(of bytes: ArraySlice<UInt8>) -> UInt64 {
+  public static func prefix64(of bytes: ArraySlice<UInt8>) -> UInt64 { prefix128(of: bytes).high }
+
+  /// The first 16 bytes of the hash of `bytes`, read as two big-endian integers. Allocates nothing.
+  ///
+  /// - Complexity: O(`bytes.count`).
+  public static func prefix128(of bytes: ArraySlice<UInt8>) -> (high: UInt64, low: UInt64) {
     var words = State()
     let span = bytes.span
     let whole = span.count & ~63
     compressBlocks(&words, span, upTo: whole)
     finish(&words, span, from: whole, count: UInt64(span.count))
-    return UInt64(words.a) << 32 | UInt64(words.b)
+    return (
+      high: UInt64(words.a) << 32 | UInt64(words.b), low: UInt64(words.c) << 32 | UInt64(words.d)
+    )
   }
 }
 

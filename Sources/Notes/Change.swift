@@ -11,6 +11,7 @@
 //                 | 20                                             made from files that a user has imported
 //                 | 21 text                                        made for a request with a key (RequestMark.swift): a byte, its kind; a
 //                                                                varint, its place among those of the key; 16 bytes, a hash of the key
+//                 | 23                                             named by its content (ContentAddressedChange.swift)
 //                                                                (each mark at most once, in this order)
 //     time        = signed varint, milliseconds since the previous change of the same replica (the first: since 1970)
 //     predecessor = mention number                                 a change of another replica that nothing known followed
@@ -39,7 +40,8 @@
 //                                                                the first and the last
 //                 | 1A note time text                          property; the time as for a title; the text is its name, a line feed,
 //                                                                and its value
-//                 | 1B note time                               the note is as old as this, less the change's time; only where it is created
+//                 | 1B note time                               the note is as old as this, less the change's time; of several behind its creation
+//                                                                the least counts
 //                 | 1C note                                        purge: forget all of it, for good
 //                 | 22 note element element text count           insert text as 14 does; count: the number of its last bytes that divide it
 //                                                                from another replacement, at least 1, and fewer than all
@@ -104,6 +106,8 @@ public struct Change: Equatable, Sendable {
   public let isImport: Bool
   /// The request for which it was made, if that had a key.
   public let request: RequestMark?
+  /// True if its replica is named by a hash of its encoding; see `ContentAddressedChange`.
+  let isContentAddressed: Bool
   /// Its operations, in order; a creation comes first, with the place of the new note behind it.
   public internal(set) var operations: [Operation] {
     didSet { rareKinds = RareKinds(of: operations) }
@@ -114,13 +118,14 @@ public struct Change: Equatable, Sendable {
   init(
     id: ChangeID, time: Int64, predecessors: [ChangeID], original: UInt64? = nil,
     author: Author? = nil, isImport: Bool = false, request: RequestMark? = nil,
-    operations: [Operation]
+    isContentAddressed: Bool = false, operations: [Operation]
   ) {
     self.id = id
     self.original = original
     self.author = author
     self.isImport = isImport
     self.request = request
+    self.isContentAddressed = isContentAddressed
     self.time = time
     self.predecessors = predecessors
     self.operations = operations
@@ -180,6 +185,7 @@ enum ChangeMark {
   static let author: UInt8 = 0x1f
   static let imported: UInt8 = 0x20
   static let request: UInt8 = 0x21
+  static let contentAddressed: UInt8 = 0x23
 }
 
 /// A change and its encoding, which is made once: for the log, for peers and for history.
@@ -212,6 +218,7 @@ extension Change {
       encoder.writer.byte(ChangeMark.request)
       encoder.writer.counted(request.encoded)
     }
+    if isContentAddressed { encoder.writer.byte(ChangeMark.contentAddressed) }
     let operations = operations.span
     for index in operations.indices { encoder.operation(operations[index], time: time) }
     mentions = encoder.mentions
@@ -239,6 +246,7 @@ extension Change {
     let request =
       try decoder.skip(ChangeMark.request)
       ? try RequestMark(decoding: try decoder.reader.counted()) : nil
+    let isContentAddressed = try decoder.skip(ChangeMark.contentAddressed)
     var operations: [Operation] = []
     while !decoder.reader.isAtEnd {
       let next = try decoder.operation(time: time)
@@ -251,7 +259,8 @@ extension Change {
     mentions = decoder.mentions
     self.init(
       id: id, time: time, predecessors: predecessors, original: original, author: author,
-      isImport: isImport, request: request, operations: operations)
+      isImport: isImport, request: request, isContentAddressed: isContentAddressed,
+      operations: operations)
     guard rareKinds.contains(.redaction) == (original != nil) else {
       throw decoder.reader.failure("a redaction without a hash, or a hash without one")
     }

@@ -64,6 +64,13 @@ public struct Effects: Sendable {
   /// Nothing happened yet.
   public init() {}
 
+  /// These effects as those of changes that this process has made.
+  public var ofThisProcess: Effects {
+    var effects = self
+    effects.causes = []
+    return effects
+  }
+
   /// Notes that the next effects are those of changes by an author; nil for one who is not named.
   mutating func begin(by author: Author?) { begin(.author(author)) }
 

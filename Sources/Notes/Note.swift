@@ -40,7 +40,7 @@ public struct Note: Sendable, Equatable, Identifiable {
     /// Takes back what these changes did to the text.
     case withdraw(ChangeRanges)
     case property(PropertyName, ReplicatingRegister<String>.Assignment)
-    /// The note is as old as this: milliseconds since 1970. Only in the change that creates it.
+    /// The note is as old as this: milliseconds since 1970. Of several behind its creation the least counts.
     case created(Int64)
 
     /// True if it counts as content: something that a deletion must have seen to cover.
@@ -140,7 +140,8 @@ public struct Note: Sendable, Equatable, Identifiable {
       withdrawals.insert(Withdrawals.Withdrawal(changes, stamp))
     case .property(let name, let assignment):
       properties[name, default: ReplicatingRegister("")].apply(assignment, stamp)
-    case .created(let created): self.created = created
+    case .created(let created):
+      self.created = stamp.change == id.creation ? created : Self.older(self.created, created)
     case .restore, .base: break
     }
   }
@@ -158,6 +159,11 @@ public struct Note: Sendable, Equatable, Identifiable {
       touch(stamp.change)
     default: apply(operation, stamp, at: moment) { _ in }
     }
+  }
+
+  /// The time of the older of two creations; 0 for one whose time is not known.
+  private static func older(_ one: Int64, _ other: Int64) -> Int64 {
+    one == 0 || other == 0 ? one + other : min(one, other)
   }
 
   private mutating func follow(_ moment: Moment) {
@@ -205,12 +211,10 @@ public struct Note: Sendable, Equatable, Identifiable {
       {
         throw InvalidChange("a deletion of what its author could not know")
       }
-    case .restore: break
+    case .restore, .created: break
     case .property(let name, let assignment):
       try ReplicatingRegister<String>.validate(assignment)
       guard name.isValid else { throw InvalidChange("a property that can be none") }
-    case .created:
-      guard change == id.creation else { throw InvalidChange("a note that was created twice") }
     case .base(let base):
       guard base.heads.allSatisfy({ $0 < change || $0.replica != change.replica }),
         base.heads.allSatisfy(isKnown)
@@ -249,6 +253,7 @@ extension Note: Replicable {
     var content: Version
     var deletions: [Deletion]
     var lastChange: Moment
+    var created: Int64
 
     public var version: Version {
       var version = content
@@ -279,7 +284,8 @@ extension Note: Replicable {
       tags: tags.changes(since: version), text: text.changes(since: version),
       properties: properties.mapValues { $0.changes(since: version) },
       withdrawals: withdrawals.list.filter { !version.contains($0.stamp.change) }, content: content,
-      deletions: deletions.filter { !version.contains($0.change) }, lastChange: lastChange)
+      deletions: deletions.filter { !version.contains($0.change) }, lastChange: lastChange,
+      created: created)
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) {
@@ -321,6 +327,7 @@ extension Note: Replicable {
     for deletion in changes.deletions { insert(deletion) }
     isTrashed = deletions.contains { $0.covered.isSuperset(of: content) }
     follow(changes.lastChange)
+    created = Self.older(created, changes.created)
   }
 }
 

@@ -221,11 +221,14 @@ extension NoteBook: Replicable {
     var change: Change
     do {
       change = try Change(id, decoding: encoded, after: previous, &mentions)
+      try Self.validateName(of: change, encoded)
       if !purged.isEmpty, change.edits(anyOf: purged) {
         (change, encoded) = try redacted(id, encoded, after: previous, mentions)
         redactions += 1
       }
-    } catch { throw InvalidChange("\(error.reason), at byte \(error.offset)") }
+    } catch let failure as DecodingFailure {
+      throw InvalidChange("\(failure.reason), at byte \(failure.offset)")
+    }
     if let blocker = change.predecessors.first(where: { !version.contains($0) }) { return blocker }
     merged.work += change.operations.count
     try Self.validateShape(of: change)
@@ -318,6 +321,16 @@ extension NoteBook: Replicable {
       if isCreating { shelf.removeLast() }
       throw error
     }
+  }
+
+  /// A change that says that it is named by its content is. A redacted one has no longer what it was named by.
+  private static func validateName(
+    of change: Change, _ encoded: ArraySlice<UInt8>
+  ) throws(InvalidChange) {
+    guard change.isContentAddressed, change.original == nil else { return }
+    guard change.id.number == 1, change.time == 0,
+      ContentAddressedChange.replica(named: encoded) == change.id.replica
+    else { throw InvalidChange("a change named by other content than it has") }
   }
 
   /// A creation comes first in its change, and the new note's place with it: no note is without a place. A base comes before the

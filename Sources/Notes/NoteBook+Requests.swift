@@ -41,7 +41,7 @@ extension RequestMark {
       switch try reader.byte() {
       case ChangeHash.tag: _ = try reader.fixed(UInt64.self)
       case ChangeMark.author: _ = try reader.counted()
-      case ChangeMark.imported: break
+      case ChangeMark.imported, ChangeMark.contentAddressed: break
       case ChangeMark.request: return try RequestMark(decoding: try reader.counted())
       default: return nil
       }

@@ -93,7 +93,9 @@ public struct Redactor: Sendable {
   /// True if an operation edits one of the notes.
   private func isEdit(_ operation: RawOperation) -> Bool {
     switch operation.tag {
-    case .create, .place, .purge, .original, .author, .imported, .request, .redacted: return false
+    case .create, .place, .purge, .original, .author, .imported, .request, .contentAddressed,
+      .redacted:
+      return false
     default: break
     }
     let author = operation.note.author

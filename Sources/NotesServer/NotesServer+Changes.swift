@@ -123,6 +123,24 @@ extension NotesServer {
     }
   }
 
+  /// Makes a change that is named by its content, unless it is known; returns whether it was made.
+  ///
+  /// - Parameters:
+  ///   - isTold: true if the client is told of its effects, as of those of other replicas.
+  ///   - announce: called before the change is written. When it throws, the change is not made.
+  mutating func commit(
+    _ change: ContentAddressedChange, telling isTold: Bool = false,
+    announce: () throws(StoreError) -> Void = {}
+  ) throws(ResponseError) -> Bool {
+    let effects: Effects?
+    do { effects = try store!.commit(change, announce: announce) } catch {
+      throw ResponseError(error)
+    }
+    guard let effects else { return false }
+    if isTold { take(effects) } else { record(effects, from: nil) }
+    return true
+  }
+
   /// Merges an encoded `ChangeSet`, and tells the client of its effects.
   ///
   /// - Parameter isAdopting: whether changes of another notebook make that one and this one the same.

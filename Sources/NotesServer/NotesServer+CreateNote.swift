@@ -71,7 +71,7 @@ extension Parameters {
 /// The parameters of `note/create`.
 struct CreateNoteParameters: MethodParameters {
   enum Name: String, ParameterName, CaseIterable {
-    case title, text, tags, priority, index, before, after
+    case title, text, tags, priority, index, before, after, titleAsIdentity
   }
 
   let title: String
@@ -79,6 +79,7 @@ struct CreateNoteParameters: MethodParameters {
   let tags: Set<Tag>
   let priority: Priority
   let place: ListPlace?
+  let isNamedByTitle: Bool
 
   init(_ params: Parameters) throws(ResponseError) {
     place = try ListPlace(params, index: Name.index, before: .before, after: .after)
@@ -86,6 +87,10 @@ struct CreateNoteParameters: MethodParameters {
     priority = try params.priority(Name.priority) ?? .normal
     tags = try params.tags(Name.tags) ?? []
     text = try params.text(Name.text) ?? []
+    isNamedByTitle = try params.boolean(Name.titleAsIdentity) ?? false
+    if isNamedByTitle, title.isEmpty {
+      throw .invalidParams(Name.titleAsIdentity.rawValue, "needs a title")
+    }
   }
 }
 
@@ -93,6 +98,9 @@ extension NotesServer {
   mutating func createNote(
     _ params: CreateNoteParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
+    if params.isNamedByTitle, let id = try createNoteNamedByTitle(params) {
+      return try writeNoteAndRevision(id, &result)
+    }
     let session: ReplicaID
     do { session = try store!.nextSession() } catch { throw ResponseError(error) }
     let id = NoteID(creation: book.next(by: session))
@@ -100,18 +108,49 @@ extension NotesServer {
     try writeNoteAndRevision(id, &result)
   }
 
+  /// Creates a note that replicas which have not met create alike: its name is made of its title. Nil if the notebook knows a note of this name.
+  private mutating func createNoteNamedByTitle(
+    _ params: CreateNoteParameters
+  ) throws(ResponseError) -> NoteID? {
+    let name = CreateNoteParameters.Name.titleAsIdentity.rawValue
+    if requests.batch != nil { throw .invalidParams(name, "can't be one of a batch") }
+    if requests.mark != nil { throw .invalidParams(name, "can't be given with a requestKey") }
+    let first = ContentAddressedChange { change in
+      let id = NoteID(creation: change)
+      return creation(of: id, title: params.title)
+    }
+    guard try commit(first) else { return nil }
+    let id = NoteID(creation: first.id)
+    // Replicas that begin it with different texts have both texts in one note.
+    let contents = contents(
+      of: id, title: "", params.priority, tags: params.tags, text: params.text, at: 0)
+    if !contents.isEmpty {
+      _ = try commit(ContentAddressedChange(following: first.id) { _ in contents })
+    }
+    let placement = try placement(ofNew: id, at: params.place)
+    try commit([.place(placement), .edit(id, .created(environment.now()))])
+    return id
+  }
+
+  /// The operations that create a note with a title, anywhere in the list, the same ones on every replica.
+  private func creation(of id: NoteID, title: String) -> [Change.Operation] {
+    [.create, .place(.init(id.creation, after: nil, before: nil))]
+      + contents(of: id, title: title, .normal, tags: [], text: [], at: 0)
+  }
+
   private func creation(
     of id: NoteID, _ params: CreateNoteParameters
   ) throws(ResponseError) -> [Change.Operation] {
-    let placement =
-      if let place = params.place {
-        try placement(of: id, at: place)
-      } else {
-        book.placementInFront(of: id)
-      }
-    return [.create, .place(placement)]
+    [.create, .place(try placement(ofNew: id, at: params.place))]
       + contents(
         of: id, title: params.title, params.priority, tags: params.tags, text: params.text)
+  }
+
+  private func placement(
+    ofNew id: NoteID, at place: ListPlace?
+  ) throws(ResponseError) -> NoteBook.Placement {
+    guard let place else { return book.placementInFront(of: id) }
+    return try placement(of: id, at: place)
   }
 
   /// The operations that create a note with this text behind another one, with the tags and the priority of that one. Its title says
@@ -136,10 +175,13 @@ extension NotesServer {
   }
 
   /// The operations that fill a new note.
+  ///
+  /// - Parameter time: when its values are set, in milliseconds since 1970; nil for now.
   func contents(
-    of id: NoteID, title: String, _ priority: Priority, tags: Set<Tag>, text: [UInt8]
+    of id: NoteID, title: String, _ priority: Priority, tags: Set<Tag>, text: [UInt8],
+    at time: Int64? = nil
   ) -> [Change.Operation] {
-    let now = min(max(environment.now(), 0), ReplicatingRegister<String>.latestTime)
+    let now = time ?? min(max(environment.now(), 0), ReplicatingRegister<String>.latestTime)
     var operations: [Change.Operation] = []
     if !title.isEmpty {
       operations.append(.edit(id, .title(.init(value: title, time: now))))

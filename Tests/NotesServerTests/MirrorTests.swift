@@ -49,6 +49,29 @@ import Testing
     #expect(paths == ["Shopping.md"] && messages == [])
   }
 
+  @Test
+  func `the same new file is one note of two machines whose mirrors read it before they meet`() {
+    let otherTree = MemoryTree("/mirror")
+    let other = Peer(scratch("other"), seed: 2, state: scratch("other-state"), mirror: otherTree)
+    other.initialize()
+    other.run(for: .seconds(5))
+    for (peer, tree) in [(peer, tree), (other, otherTree)] {
+      tree.write("milk\n", "Shopping.md")
+      peer.run(for: .seconds(3))
+    }
+    tree.writeAtomically("milk, fresh\n", "Shopping.md")
+    otherTree.writeAtomically("milk\neggs\n", "Shopping.md")
+    for peer in [peer, other] { peer.run(for: .seconds(4)) }
+    other.merge(from: peer, adopting: true)
+    peer.merge(from: other, adopting: true)
+    for (peer, tree) in [(peer, tree), (other, otherTree)] {
+      peer.run(for: .seconds(4))
+      #expect(tree.text("Shopping.md") == "milk, fresh\neggs\n")
+      #expect(tree.files.keys.filter { !$0.hasPrefix(".") } == ["Shopping.md"])
+      #expect(peer.list().count == 1)
+    }
+  }
+
   @Test func `a file is a note, its name the title, and its header tags`() {
     tree.write("---\ntags: [x]\nother: 1\n---\ntext", "folder/New.md")
     peer.run(for: .seconds(3))

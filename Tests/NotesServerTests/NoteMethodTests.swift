@@ -45,6 +45,41 @@ struct `The methods of notes` {
     #expect(peer.text(answer["note"]!["id"]!.string!).utf8.elementsEqual("a\r\n😀\n".utf8))
   }
 
+  @Test func `make a note whose id is of its title, once, with the texts of all who make it`() {
+    let other = Peer(scratch("other"), seed: 2)
+    other.initialize()
+    let named: [String: JSON] = ["title": "2026-11-24", "titleAsIdentity": true]
+    func make(_ peer: Peer, _ text: String) -> JSON {
+      let more: [String: JSON] = ["text": .string(text), "tags": ["day"], "priority": "high"]
+      return peer.call("note/create", JSON(named.merging(more, uniquingKeysWith: { $1 })))
+    }
+    peer.create(["title": "before"])
+    let answer = make(peer, "mine\n")
+    let id = answer["note"]!["id"]!
+    #expect(
+      summary(answer) == [
+        "title": "2026-11-24", "tags": ["day"], "priority": "high", "length": 5, "trashed": false,
+      ])
+    #expect(peer.list() == [id.string!, peer.list()[1]])
+    let created = answer["note"]!["created"]!.string!
+    #expect(created.hasPrefix("20") && created <= answer["note"]!["modified"]!.string!)
+    #expect(make(other, "theirs\n")["note"]!["id"] == id)
+    other.merge(from: peer, adopting: true)
+    peer.merge(from: other, adopting: true)
+    for peer in [peer, other] {
+      #expect(["mine\ntheirs\n", "theirs\nmine\n"].contains(peer.text(id.string!)))
+    }
+    // A second one is a note of its own.
+    #expect(make(peer, "")["note"]!["id"] != id)
+    for (method, params) in [
+      ("note/create", JSON(named.merging(["requestKey": "k"], uniquingKeysWith: { $1 }))),
+      ("notebook/batch", ["requests": [["method": "note/create", "params": JSON(named)]]]),
+    ] {
+      let error = peer.ask(method, params).error
+      #expect(error?.code == -32602 && error!.message.contains("titleAsIdentity"))
+    }
+  }
+
   @Test(
     arguments: [
       ("title", "a\nb"), ("title", "a\rb"), ("title", 1),
@@ -52,7 +87,7 @@ struct `The methods of notes` {
       ("tags", [1]), ("tags", [""]), ("tags", ["a\nb"]),
       ("tags", [.string(String(repeating: "é", count: 101))]), ("priority", "urgent"),
       ("priority", 1), ("index", 1), ("index", -1), ("index", "0"), ("index", .number(0.5)),
-      ("requestKey", 1),
+      ("requestKey", 1), ("titleAsIdentity", 1), ("titleAsIdentity", true),
     ] as [(String, JSON)])
   func `refuse what no note can have, by name`(field: String, value: JSON) {
     let before = peer.revision

@@ -49,7 +49,8 @@ private struct NaiveLog {
         case .text, .withdraw: words[note, default: []].insert("text")
         case .delete: words[note, default: []].insert("trash")
         case .restore: words[note, default: []].insert("restore")
-        case .base, .property, .created: break
+        case .created: words[note, default: []].insert("created")
+        case .base, .property: break
         }
       }
     }
@@ -79,6 +80,9 @@ private struct NaiveLog {
       var times: [NoteID: Int64] = [:]
       for (place, step) in steps.enumerated() {
         let change = step.change
+        // A change that is named by its content has no time, and is the only one of its replica.
+        var time = change.time
+        if change.isContentAddressed, let note { time = book[note]!.created }
         if place > 0 {
           let before = steps[place - 1].change
           func window(_ time: Int64) -> Int64 {
@@ -92,24 +96,28 @@ private struct NaiveLog {
           }
         }
         for (changed, words) in what(change).sorted(by: { $0.key < $1.key }) {
+          let all = words
           var words = words
           if let note {
             guard changed == note else { continue }
-            if words.subtracting(["import"]) == ["move"] { continue }
             words.remove("move")
+            if changed.creation != change.id { words.remove("created") }
+            if words != all, words.subtracting(["import"]).isEmpty { continue }
+          } else if change.isContentAddressed {
+            continue
           }
-          let isNew = times[changed].map { abs($0 - change.time) >= 60_000 } ?? true
-          times[changed] = change.time
+          let isNew = times[changed].map { abs($0 - time) >= 60_000 } ?? true
+          times[changed] = time
           if isNew {
             sitting.append(
               Entry(
-                last: change.id, numbers: [change.id.number], time: change.time, note: changed,
+                last: change.id, numbers: [change.id.number], time: time, note: changed,
                 what: words, author: step.author, lamport: step.lamport))
           } else {
             let index = sitting.lastIndex { $0.note == changed }!
             sitting[index].last = change.id
             sitting[index].numbers.append(change.id.number)
-            sitting[index].time = change.time
+            sitting[index].time = time
             sitting[index].what.formUnion(words)
             sitting[index].lamport = step.lamport
           }

@@ -158,6 +158,18 @@ final class Person {
     return note
   }
 
+  /// Creates a note that is named by its title and text, and says that it is of now; nil if it is known.
+  @discardableResult
+  func createByContent(_ title: String, _ text: String) -> NoteID? {
+    let change = creation(titled: title, text)
+    if book.version.contains(change.id) { return nil }
+    try! book.merge(foreign: change.changeSet)
+    let note = NoteID(creation: change.id)
+    try! book.openOrder()
+    make([.place(book.placement(of: note, at: 0)), .edit(note, .created(now))])
+    return note
+  }
+
   func edit(_ note: NoteID, _ edit: Note.Operation) { make([.edit(note, edit)]) }
 
   func setTitle(_ note: NoteID, _ title: String) {
@@ -263,6 +275,18 @@ final class Person {
   var titles: [String] { book.notes.map(\.title.value) }
 }
 
+/// The change that creates a note named by its title and text.
+func creation(titled title: String, _ text: String) -> ContentAddressedChange {
+  ContentAddressedChange { change in
+    let note = NoteID(creation: change)
+    return [
+      .create, .place(.init(change, after: nil, before: nil)),
+      .edit(note, .title(.init(value: title, time: 0))),
+      .edit(note, .text(.insert(Array(text.utf8), after: nil, before: nil))),
+    ]
+  }
+}
+
 /// Everybody gets everything, and all are equal, to the byte.
 func exchangeAll(_ people: [Person], _ comment: Comment = "") throws {
   for _ in 0..<2 {
@@ -356,7 +380,8 @@ extension SplitMix64 {
       return
     }
     let texts = ["a", "the ", "é", "e\u{301}", "😀", "\n", "\r\n", "word", "中"]
-    switch below(17) {
+    switch below(18) {
+    case 17: person.createByContent(pick(["day", "new"]), pick(["a\nb\n", "é", "word\r\n"]))
     case 0, 1:
       let live = person.book.counts.live
       let index = below(live + 1)

@@ -88,15 +88,12 @@ import Testing
     #expect(alice.book[note]!.created == 86_400_000)
   }
 
-  @Test func `only the change that creates a note says how old it is`() throws {
-    let note = try share()
-    let change = alice.book.change(by: alice.id, at: alice.now, [.edit(note, .created(5))])
-    var changes = ChangeSet(since: bob.book.version)
-    changes.append(change.id, alice.book.encode(change).bytes[...])
-    let refusal = #expect(throws: MergeRefusal.self) { try bob.book.merge(foreign: changes) }
-    guard case .invalid(change.id, reason: "a note that was created twice")? = refusal else {
-      Issue.record("\(String(describing: refusal))")
-      return
-    }
+  @Test func `a later change makes a note older, and not younger`() throws {
+    let note = alice.create("old", created: 86_400_000)
+    try bob.pull(alice)
+    alice.edit(note, .created(90_000_000))
+    bob.edit(note, .created(5))
+    try exchangeAll([alice, bob])
+    #expect(alice.book[note]!.created == 5)
   }
 }

@@ -82,6 +82,39 @@ extension NoteStore {
     return notebook.apply(encoded)
   }
 
+  /// Makes a change that is named by its content; what the notebook knows of that name stays. When this returns, the change is in the log
+  /// and survives the end of the process.
+  ///
+  /// - Parameter announce: called before the change is written. When it throws, the change is not made.
+  /// - Returns: the effects; nil if the change is known.
+  /// - Throws: the error that kept the change from being written. It did not happen then.
+  public func commit(
+    _ change: ContentAddressedChange, announce: () throws(StoreError) -> Void = {}
+  ) throws(StoreError) -> Effects? {
+    if notebook.version.contains(change.id) { return nil }
+    guard batching == nil else { throw failure(.other, "it can't be one of a batch") }
+    _ = try nextSession()
+    guard change.byteCount <= Self.largestChange else {
+      throw failure(.tooLarge, "it takes more than 64 MiB")
+    }
+    let hasRoom = try reading { book throws(ArchiveFailure) in
+      try book.openOrder()
+      return book.hasRoom(forReplica: change.id.replica)
+    }
+    guard hasRoom else { throw failure(.tooLarge, "too many replicas have written there") }
+    try announce()
+    try append(change.changeSet)
+    archiving.unkept += change.byteCount
+    var pending = PendingChanges(change.changeSet)
+    let merged = notebook.drain(&pending)
+    for (change, reason) in merged.refused {
+      refuse("change \(change.number) of \(change.replica) is left out: \(reason)")
+    }
+    // Changes that were read before may have waited for it.
+    merging.pending.retry()
+    return merged.effects.ofThisProcess
+  }
+
   private func failure(_ reason: StoreError.Reason, _ detail: String) -> StoreError {
     StoreError(operation: "change", path: path, reason: reason, detail: detail)
   }

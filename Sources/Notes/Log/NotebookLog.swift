@@ -108,7 +108,8 @@ extension NoteBook {
   func log(of note: Note) throws(ArchiveFailure) -> NotebookLog {
     try NotebookLog(
       of: self, upTo: note.version.intersection(version), before: nil,
-      only: LoggedNote(id: note.id, created: try lamport(of: note.id.creation)))
+      only: LoggedNote(
+        id: note.id, created: try lamport(of: note.id.creation), time: note.created))
   }
 
   /// The summary of a note; nil if there is no such note, or it was purged. O(log notes).

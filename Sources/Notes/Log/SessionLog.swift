@@ -5,6 +5,8 @@ struct LoggedNote: Sendable {
   let id: NoteID
   /// The last tick of its creation. Every other change of it follows that, so it comes later.
   let created: UInt64
+  /// When it was created, in milliseconds since 1970.
+  let time: Int64
 }
 
 /// Goes back through the changes of one replica and makes entries of them, sitting by sitting.
@@ -136,8 +138,11 @@ struct SessionLog {
         return false
       }
       let start = told.count
-      for (changed, what) in reader.effects {
-        let what = Self.told(what, of: changed, in: book, only: note?.id)
+      let change = ChangeID(replica: replica, number: number)
+      // A change that is named by its content has no time.
+      if reader.isContentAddressed, let note { time = note.time }
+      for (changed, what) in reader.effects where note != nil || !reader.isContentAddressed {
+        let what = Self.told(what, of: changed, by: change, in: book, only: note?.id)
         if !what.isEmpty { told.append((changed, what)) }
       }
       read.append(Read(number: number, time: time, lamport: lamport, told: start..<told.count))
@@ -155,11 +160,14 @@ struct SessionLog {
 
   /// The kinds of changes to a note that an entry names. The log of one note has no moves of it, and that of the notebook of a purged note only the purge.
   private static func told(
-    _ what: WhatHappened, of changed: NoteID, in book: borrowing NoteBook, only note: NoteID?
+    _ what: WhatHappened, of changed: NoteID, by change: ChangeID, in book: borrowing NoteBook,
+    only note: NoteID?
   ) -> WhatHappened {
     if let note {
-      let isMove = what.subtracting(.imported) == .move
-      return changed == note && !isMove ? what.subtracting(.move) : []
+      // Of a creation that is named by its content the log of all notes tells when each replica has made it.
+      let kept = what.subtracting(changed.creation == change ? .move : [.move, .created])
+      let isTold = kept == what || !kept.subtracting(.imported).isEmpty
+      return changed == note && isTold ? kept : []
     }
     return book.isPurged(changed) ? what.intersection(.purge) : what
   }

@@ -31,7 +31,7 @@ extension RawOperation.Tag {
   /// The kind of change that an operation of this kind makes to its note.
   var effect: WhatHappened {
     switch self {
-    case .create: .created
+    case .create, .created: .created
     case .place: .move
     case .title: .title
     case .priority: .priority
@@ -40,7 +40,7 @@ extension RawOperation.Tag {
     case .delete: .trash
     case .restore: .restore
     case .purge: .purge
-    case .base, .property, .created, .original, .redacted, .author, .imported, .request: []
+    case .base, .property, .original, .redacted, .author, .imported, .request, .contentAddressed: []
     }
   }
 }
@@ -51,6 +51,8 @@ struct EffectReader {
   private var change = RawChange()
   /// The notes that the change which was read last has changed, each once. A note is left out if nothing about it is told.
   private(set) var effects: [(note: NoteID, what: WhatHappened)] = []
+  /// True if that change is named by its content.
+  private(set) var isContentAddressed = false
 
   /// - Parameter mentions: whom the replica has named by the last change that is read, or later.
   init(of replica: ReplicaID, mentions: Mentions) {
@@ -66,8 +68,10 @@ struct EffectReader {
     // As a rule a change is about one note, and then nothing is hashed.
     var places: [NoteID: Int] = [:]
     var isImport = false
+    isContentAddressed = false
     for operation in change.operations {
       if operation.tag == .imported { isImport = true }
+      if operation.tag == .contentAddressed { isContentAddressed = true }
       if operation.tag.isMark { continue }
       let note = note(of: operation, in: number)
       if effects.last?.note == note {

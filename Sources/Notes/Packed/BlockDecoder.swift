@@ -349,7 +349,9 @@ struct BlockDecoder {
     var text: ArraySlice<UInt8> = []
     var observed: [NamedChange] = []
     switch tag {
-    case .create, .restore, .insert, .dividedInsertion, .remove, .purge, .imported: break
+    case .create, .restore, .insert, .dividedInsertion, .remove, .purge, .imported,
+      .contentAddressed:
+      break
     case .original: text = try reader.raw(8)
     case .author, .request: text = try reader.counted()
     case .place:

@@ -235,7 +235,9 @@ struct BlockEncoder {
     steps.code(StepCode.other)
     steps.byte(operation.tag.rawValue)
     switch operation.tag {
-    case .create, .restore, .insert, .dividedInsertion, .remove, .purge, .imported: break
+    case .create, .restore, .insert, .dividedInsertion, .remove, .purge, .imported,
+      .contentAddressed:
+      break
     case .original: steps.raw(bytes.text(of: operation))
     case .author, .request: steps.counted(bytes.text(of: operation))
     case .place:

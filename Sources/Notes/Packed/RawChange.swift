@@ -49,12 +49,16 @@ struct RawOperation: Equatable, Sendable {
     case author = 0x1f
     case imported = 0x20
     case request = 0x21
+    case contentAddressed = 0x23
     /// An insertion with a divider, as which it is known once it was read.
     case dividedInsertion = 0x22
 
     /// True for a mark in front of the operations of a change: it is about no note.
     var isMark: Bool {
-      self == .original || self == .author || self == .imported || self == .request
+      switch self {
+      case .original, .author, .imported, .request, .contentAddressed: true
+      default: false
+      }
     }
   }
 
@@ -218,7 +222,7 @@ struct RawChangeReader {
     if tag == .create { return operation }
     if !tag.isMark { operation.note = try change(&reader) }
     switch tag {
-    case .create, .restore, .purge, .imported: break
+    case .create, .restore, .purge, .imported, .contentAddressed: break
     case .original:
       operation.text = reader.offset..<reader.offset + 8
       _ = try reader.raw(8)
@@ -339,7 +343,7 @@ struct RawChangeWriter {
       change(operation.note)
     }
     switch operation.tag {
-    case .create, .restore, .purge, .imported: break
+    case .create, .restore, .purge, .imported, .contentAddressed: break
     case .original: writer.raw(text)
     case .author, .request: writer.counted(text)
     case .place, .insert, .dividedInsertion:

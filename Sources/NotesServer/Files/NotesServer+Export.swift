@@ -56,20 +56,20 @@ extension NotesServer {
 
   /// The paths of the notes that are not in the trash, in their order.
   ///
-  /// A path that a note has stays; of two notes with one path the smaller has it. A note without one keeps the file that it has, if its
+  /// A path that a note has stays; of two notes with one path the older has it. A note without one keeps the file that it has, if its
   /// name comes from its title. So no file gets another name because there is another note.
   func paths(_ records: FileRecords) throws(ResponseError) -> [(id: NoteID, path: FilePath)] {
-    var notes: [(id: NoteID, title: String, path: String)] = []
+    var notes: [(id: NoteID, title: String, path: String, created: Int64)] = []
     try recall { book throws(ArchiveFailure) in
       notes = []
       try book.forEachSummary { note in
-        if !note.isTrashed { notes.append((note.id, note.title, note.path)) }
+        if !note.isTrashed { notes.append((note.id, note.title, note.path, note.created)) }
         return true
       }
     }
     var names = FileNames()
     var found: [NoteID: String] = [:]
-    let inOrder = notes.sorted { $0.id < $1.id }
+    let inOrder = notes.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
     for note in inOrder where NotePath.isValid(note.path) {
       found[note.id] = names.add(path: note.path)
     }

@@ -195,12 +195,11 @@ extension NotesServer {
   ) throws(ResponseError) {
     task.created += 1
     if task.isDryRun { return }
-    let session: ReplicaID
-    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
-    let id = NoteID(creation: book.next(by: session))
-    let placement = try placement(of: id, after: task.last)
-    let operations = creation(of: id, from: file, at: file.hasPath ? path : nil, placement)
-    try commit(operations, as: session, telling: true, importing: true)
+    let last = task.last
+    let id = try create(
+      from: file, at: file.hasPath ? path : nil,
+      { server, id throws(ResponseError) in try server.placement(of: id, after: last) },
+      importing: true)
     if file.isTrashed, let note = try lookUp(id) {
       try commit([.edit(id, note.deletion)], telling: true, importing: true)
     }
@@ -209,7 +208,7 @@ extension NotesServer {
     task.records[path] = .init(note: id, states: [file.state(heads: self.book.revision.heads)])
   }
 
-  /// The place behind a note, or before all. In a function of its own, since no copy of the notebook may be held when it changes.
+  /// The place behind a note, or before all.
   private func placement(
     of id: NoteID, after last: NoteID?
   ) throws(ResponseError) -> NoteBook.Placement {

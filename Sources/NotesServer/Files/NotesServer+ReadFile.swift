@@ -10,22 +10,70 @@ internal import ReplicatingTypes
 extension NotesServer {
   // MARK: - From a file to a note
 
+  /// Creates the note of a file. Machines that read the same file before they meet create one note: it is named by its path and bytes. A file
+  /// without text gets a note of its own everywhere, since programs make such files before anything is written.
+  ///
+  /// - Parameters:
+  ///   - path: where the file is in its folder; nil for a note that is one of several in a file.
+  ///   - placement: the place of the note in the list. A function of the notebook as it is then.
+  ///   - isImport: true if a user imports the file.
+  ///   - announce: called before the note is written, with the note and the change that creates it.
+  mutating func create(
+    from file: ReadFile, at path: FilePath?,
+    _ placement: (borrowing NotesServer, NoteID) throws(ResponseError) -> NoteBook.Placement,
+    importing isImport: Bool,
+    announce: (NoteID, ChangeID) throws(StoreError) -> Void = { _, _ in }
+  ) throws(ResponseError) -> NoteID {
+    if let path, file.text.contains(where: { $0 > 0x20 }) {
+      let first = ContentAddressedChange { change in
+        creation(
+          of: NoteID(creation: change), from: file, at: path,
+          .init(change, after: nil, before: nil), time: 0)
+      }
+      let id = NoteID(creation: first.id)
+      let isNew = try commit(first, telling: true) { () throws(StoreError) in
+        try announce(id, first.id)
+      }
+      if isNew {
+        let place = Change.Operation.place(try placement(self, id))
+        try commit([place, created(id, file)], telling: true, importing: isImport)
+        return id
+      }
+    }
+    let session: ReplicaID
+    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    let id = NoteID(creation: book.next(by: session))
+    let time = min(max(environment.now(), 0), ReplicatingRegister<String>.latestTime)
+    var operations = creation(of: id, from: file, at: path, try placement(self, id), time: time)
+    operations.append(created(id, file))
+    try commit(operations, as: session, telling: true, importing: isImport) {
+      change throws(StoreError) in
+      try announce(id, change)
+    }
+    return id
+  }
+
+  /// The operation that says since when there is the note of a file.
+  private func created(_ id: NoteID, _ file: ReadFile) -> Change.Operation {
+    .edit(
+      id, .created(min(max(file.content.created ?? environment.now(), -Self.farTime), Self.farTime))
+    )
+  }
+
   /// The operations that create a note as a file says.
-  func creation(
-    of id: NoteID, from file: ReadFile, at path: FilePath?, _ placement: NoteBook.Placement
+  private func creation(
+    of id: NoteID, from file: ReadFile, at path: FilePath?, _ placement: NoteBook.Placement,
+    time: Int64
   ) -> [Change.Operation] {
     var operations: [Change.Operation] = [.create, .place(placement)]
-    let now = min(max(environment.now(), 0), ReplicatingRegister<String>.latestTime)
-    if let created = file.content.created {
-      operations.append(.edit(id, .created(min(max(created, -Self.farTime), Self.farTime))))
-    }
     operations += contents(
-      of: id, title: file.content.file.title, file.priority, tags: Set(file.tags), text: file.text)
+      of: id, title: file.content.file.title, file.priority, tags: Set(file.tags), text: file.text,
+      at: time)
     var properties: [(PropertyName, String)] = path.map { [(.path, $0.text)] } ?? []
     properties.append((.file, file.hashText))
     properties += file.header.map { (.header($0.key), $0.value) }
     return operations
-      + properties.map { .edit(id, .property($0.0, .init(value: $0.1, time: now))) }
+      + properties.map { .edit(id, .property($0.0, .init(value: $0.1, time: time))) }
   }
 
   /// The end of the year 9999: times further from 1970 are none of notes. Milliseconds.

@@ -460,17 +460,17 @@ extension NotesServer {
   }
 
   private mutating func create(_ file: ReadFile, at path: FilePath) throws(ResponseError) {
-    let session: ReplicaID
-    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
-    let id = NoteID(creation: book.next(by: session))
-    let placement = book.placementInFront(of: id)
+    let mirror = mirroring.mirror!
     // A new note with a file takes the path of none that has none.
-    let notes = mirroring.mirror!.notesByPath
-    try commit(
-      creation(of: id, from: file, at: path, placement), as: session, telling: true,
-      remembering: path, of: id
-    ) { change in [file.state(heads: [], own: change.map { [$0] } ?? [])] }
-    mirroring.mirror!.notesByPath = notes
+    let notes = mirror.notesByPath
+    let id = try create(
+      from: file, at: path, { server, id in server.book.placementInFront(of: id) },
+      importing: false,
+      announce: { id, change throws(StoreError) in
+        let state = file.state(heads: [], own: [change])
+        try mirror.remember(path, .init(note: id, states: [state]), after: [])
+      })
+    mirror.notesByPath = notes
     try rememberFile(path, .init(note: id, states: [file.state(heads: book.revision.heads)]))
   }
 

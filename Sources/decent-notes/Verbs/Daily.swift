@@ -1,9 +1,16 @@
 internal import JSONRPC
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// `daily`: the note of a day, which has the day for its title. It is made if there is none.
 ///
 /// Commands of one machine that ask at the same moment get one note: each waits for the one before (`DailyLock`), and sees what that has
-/// made. Machines that have not met since may make one each. From when they have met on, all use the older one.
+/// made. Machines that have not met make one note, too: its id is made of the day. Of several that go by the day the oldest is used, which
+/// a user at a terminal is told.
 func openDaily(
   _ command: Command, _ surroundings: Surroundings
 ) throws(CommandFailure) -> CommandFailure.Status {
@@ -13,7 +20,8 @@ func openDaily(
   defer { lock.release() }
   let note = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     if let note = try notebook.oldest(titled: day.date) { return note }
-    return try notebook.make(day.date, try notebook.contentOfDaily(day, command))
+    return try notebook.make(
+      day.date, try notebook.contentOfDaily(day, command), namedByTitle: true)
   }
   try printNote(note, command)
   return .done
@@ -30,7 +38,7 @@ extension LocalNotebook {
       if error.reason == "noNotebook" { return nil }
       throw error
     }
-    if found.notes.count > 1 {
+    if found.notes.count > 1, isatty(STDERR_FILENO) == 1 {
       let others = found.notes.dropFirst().map(\.id).joined(separator: ", ")
       printError("several notes go by the name \(name); the oldest is used, and not \(others)")
     }

@@ -14,12 +14,17 @@ let templateTag = "template"
 
 extension LocalNotebook {
   /// Makes a note; returns its summary.
-  func make(_ title: String, _ content: NoteContent) throws(CommandFailure) -> JSONValue {
+  ///
+  /// - Parameter isNamedByTitle: true for a note that machines which have not met make alike.
+  func make(
+    _ title: String, _ content: NoteContent, namedByTitle isNamedByTitle: Bool = false
+  ) throws(CommandFailure) -> JSONValue {
     let result = try request("note/create") {
       $0.member("title", title)
       $0.member("text", content.text)
       $0.member("tags", content.tags)
       $0.member("priority", content.priority)
+      if isNamedByTitle { $0.member("titleAsIdentity", true) }
     }
     guard let note = result["note"] else { throw CommandFailure("note/create: there is no note") }
     return note

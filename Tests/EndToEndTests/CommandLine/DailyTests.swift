@@ -103,25 +103,38 @@ struct `The note of a day` {
     #expect(try run("daily", "2026-11-24").line == id)
   }
 
-  @Test func `is the older one of two that machines have made before they met`() throws {
+  @Test(arguments: ["", "* {{title}}\n"])
+  func `is one note on machines that have made it before they met`(_ template: String) throws {
     let other = run.folder("other")
-    func id(_ notebook: String) throws -> Ran {
-      try run("--notebook", notebook, "daily", "2026-11-24")
-    }
+    if !template.isEmpty { try run.make("daily", template, tags: ["template", "day"]) }
     try run.make("begun")
     #expect(try run("sync", other).status == 0)
-    let (first, second) = (try id(run.notebook).line, try id(other).line)
-    #expect(first != second)
+    let id = try run("daily", "2026-11-24").line
+    #expect(try run("--notebook", other, "daily", "2026-11-24").line == id)
+    #expect(try run("--notebook", other, "append", id, "there").status == 0)
     #expect(try run("sync", other).status == 0)
+    #expect(try run("append", id, "here").status == 0)
+    #expect(try run("sync", other).status == 0)
+    let text = (template.isEmpty ? "" : "* 2026-11-24\n") + "there\nhere\n"
     for notebook in [run.notebook, other] {
-      let found = try id(notebook)
-      #expect(found.line == first && found.status == 0)
+      let found = try run("--notebook", notebook, "daily", "2026-11-24")
+      #expect(found.line == id && found.status == 0 && found.errors == "")
+      #expect(try run("--notebook", notebook, "show", "2026-11-24").output == text)
       #expect(
-        found.errors
-          == "decent-notes: several notes go by the name 2026-11-24; the oldest is used, and not \(second)\n"
-      )
+        try run("--notebook", notebook, "list").fields.filter { $0[1] == "2026-11-24" }.count == 1)
     }
+  }
+
+  @Test func `is the older one of two, and says so at a terminal alone`() throws {
+    let first = try run.make("2026-11-24")
+    let second = try run.make("2026-11-24")
+    let found = try run("daily", "2026-11-24")
+    #expect(found.line == first && found.status == 0 && found.errors == "")
     #expect(try run("show", "2026-11-24").status == 3)
+    let shown = try run(
+      "daily", "2026-11-24",
+      shell: #"script -qec "$(printf "'%s' " "$@") 2>&1 >/dev/null" /dev/null"#)
+    #expect(shown.output.contains("the oldest is used, and not \(second)"), "\(shown)")
   }
 
   // MARK: - Templates

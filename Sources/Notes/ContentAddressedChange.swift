@@ -1,0 +1,57 @@
+internal import Bytes
+public import ReplicatingTypes
+
+// Changes that any replica makes alike, so that replicas which have not met create one note.
+
+/// A change whose replica is named by a hash of the change: replicas that make it before they meet make the same change.
+///
+/// A note that is created so has the same elements everywhere, and what each replica then does to it merges as in any note. The
+/// change has the number 1 and the time 0, and no author. Its name has 96 bits of SHA-256 of its encoding, which doesn't hold the name
+/// itself; `NoteBook.merge(foreign:)` refuses a change with another name.
+public struct ContentAddressedChange: Sendable {
+  /// The name of the change: its number is 1.
+  public let id: ChangeID
+  /// The change and its encoding.
+  let encoded: EncodedChange
+
+  /// The size of the encoding, in bytes.
+  public var byteCount: Int { encoded.bytes.count }
+
+  /// The change as it travels.
+  public var changeSet: ChangeSet {
+    var changes = ChangeSet()
+    changes.append(id, encoded.bytes[...])
+    return changes
+  }
+
+  /// Makes a change.
+  ///
+  /// - Parameters:
+  ///   - predecessor: the change that it follows.
+  ///   - isImport: true if it is made from a file that a user imports.
+  ///   - operations: the operations of the change with this name. Each time of an assignment should be 0, since others assign at other times.
+  /// - Complexity: O(bytes), twice.
+  public init(
+    following predecessor: ChangeID? = nil, isImport: Bool = false,
+    _ operations: (ChangeID) -> [Change.Operation]
+  ) {
+    func make(_ id: ChangeID) -> EncodedChange {
+      let change = Change(
+        id: id, time: 0, predecessors: predecessor.map { [$0] } ?? [], isImport: isImport,
+        isContentAddressed: true, operations: operations(id))
+      var mentions = Mentions()
+      let bytes = change.encoded(after: 0, &mentions)
+      return EncodedChange(change: change, bytes: bytes, mentions: mentions)
+    }
+    // An encoding names its author by a place, not by the name.
+    let unnamed = make(ChangeID(replica: ReplicaID(high: 0, low: 0), number: 1))
+    id = ChangeID(replica: Self.replica(named: unnamed.bytes[...]), number: 1)
+    encoded = make(id)
+  }
+
+  /// The replica that an encoding names.
+  static func replica(named encoded: ArraySlice<UInt8>) -> ReplicaID {
+    let (high, low) = SHA256.prefix128(of: encoded)
+    return ReplicaID(high: high, low: low).sparingSeparators
+  }
+}
