@@ -335,6 +335,10 @@ export interface NoteGetResult {
   note: NoteSummary
   /** Its text. */
   text: string
+  /** The header of its file (front matter), as it stands there with its delimiters; absent where there is none. */
+  header?: string
+  /** The fields of the header that are not understood, by their keys, or "JSON" or "lines that are no fields": what is set in the note is not set there. Absent where there are none. */
+  headerIssues?: string[]
   /** The state of the notebook that this is from: what to hand to `note/setText` as `base`. */
   revision: Revision
 }
@@ -888,7 +892,9 @@ export interface SearchMatch {
   titleRanges: Range[]
   /** Where it stands in the text; at most 1,000 places. */
   ranges: Range[]
-  /** The line of the first of `ranges`, or a part of it, at most 240 bytes; where there is none, the first line that is not blank. */
+  /** The lines of the header of its file in which a word stands, each without the name of the field and at most 240 bytes; at most 20, absent where there are none. */
+  headerLines?: string[]
+  /** The line of the first of `ranges`, or a part of it, at most 240 bytes; where there is none, and none of `titleRanges`, the first of `headerLines`; else the first line that is not blank. */
   snippet: string
 }
 

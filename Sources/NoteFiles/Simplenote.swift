@@ -65,7 +65,10 @@ public struct Simplenote: Sendable {
 
   private static func note(_ content: [UInt8], _ value: JSONValue, isTrashed: Bool) -> Note {
     let (title, text) = parts(of: content[...])
-    let tags = value["tags"]?.array.map { $0.compactMap(\.string) } ?? []
+    let tags =
+      value["tags"]?.array.map {
+        $0.compactMap(\.string).map { Array($0.utf8)[...].trimmed.text }
+      } ?? []
     let time = { (key: String) in
       value[key]?.string.flatMap { FileTime.milliseconds($0) { _ in 0 } }
     }

@@ -71,7 +71,8 @@ public struct Note: Sendable, Equatable, Identifiable {
   ///
   /// The last one in logical order: it comes after all that its author had seen, also after a change whose clock was years
   /// ahead. A new place among the notes does not count.
-  public var modified: Int64 { lastChange.clock }
+  /// Of a note that was created by a change without a time, and not changed since, the time when it was created.
+  public var modified: Int64 { lastChange.clock == 0 ? created : lastChange.clock }
   var lastChange: Moment
   /// The title, without line breaks.
   public internal(set) var title = ReplicatingRegister("")
@@ -127,7 +128,8 @@ public struct Note: Sendable, Equatable, Identifiable {
     _ operation: Operation, _ stamp: Stamp, at moment: Moment,
     _ report: (ReplicatingText.Effect) -> Void
   ) {
-    follow(moment)
+    // It says when the note was created, and changes nothing.
+    if case .created = operation {} else { follow(moment) }
     if operation.isContent { touch(stamp.change) }
     switch operation {
     case .title(let assignment): title.apply(assignment, stamp)

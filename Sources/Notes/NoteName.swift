@@ -42,7 +42,7 @@ extension NoteBook {
     func take(_ id: NoteID) throws(ArchiveFailure) {
       guard !isPurged(id), shelf.isTrashed(id) == isTrashed else { return }
       let summary = try shelf.summary(of: id, among: nil)
-      if tags.allSatisfy({ summary.tags.hasEquivalent(of: $0) }) { found.insert(summary) }
+      if tags.allSatisfy({ summary.tags.hasTag(of: $0) }) { found.insert(summary) }
     }
     switch name {
     case .idBeginning(let number, let digits):

@@ -9,12 +9,18 @@ public struct NoteMatch: Sendable {
   public var titleRanges: [Range<Int>]
   /// Where in the text: bytes of UTF-8. Of very many, the first.
   public var ranges: [Range<Int>]
+  /// The lines of its file's header with a match, in UTF-8; of very many, the first.
+  public var headerLines: [ArraySlice<UInt8>]
   /// The text of the note, in UTF-8.
   public var utf8: [UInt8]
 
-  /// The line of the first match in the text, or a part of it; else the first line that isn't blank.
+  /// The line of the first match in the text, or a part of it; else that of the first match in the header; else the first line that isn't blank.
   public var snippet: ArraySlice<UInt8> {
-    Self.snippet(of: utf8, at: ranges.first?.lowerBound ?? utf8.firstIndex { $0 > 0x20 } ?? 0)
+    if ranges.isEmpty, titleRanges.isEmpty, let line = headerLines.first {
+      return Self.snippet(of: Array(line), at: 0)
+    }
+    return Self.snippet(
+      of: utf8, at: ranges.first?.lowerBound ?? utf8.firstIndex { $0 > 0x20 } ?? 0)
   }
 
   /// The line of a place in a text, where a scalar begins, or a part of it. O(its length).
@@ -84,6 +90,8 @@ public struct NoteSearch: Sendable {
 
   /// The most ranges that are told of a title or a text.
   public static let mostRanges = 1000
+  /// The most lines of a header that are told.
+  public static let mostHeaderLines = 20
   /// Notes that are looked through at once in the beginning, since a few may be all that are wanted.
   private static let firstNotes = 64
   /// Bytes of the archive that are read at once.
@@ -139,7 +147,8 @@ public struct NoteSearch: Sendable {
     return NoteMatch(
       note: NoteSummary(note),
       titleRanges: matcher.ranges(in: Array(note.title.value.utf8), isTitle: true),
-      ranges: matcher.ranges(in: utf8, isTitle: false), utf8: utf8)
+      ranges: matcher.ranges(in: utf8, isTitle: false),
+      headerLines: matcher.lines(of: note.headerText), utf8: utf8)
   }
 
   /// Takes the next notes in the user's order. False if there are none.
@@ -205,7 +214,8 @@ public struct NoteSearch: Sendable {
     rest -= matcher.effort * note.text.count + 64
     let tags = matcher.query.hasTags ? note.tags.elements : []
     let text = note.text
-    return matcher.fits(Array(note.title.value.utf8)[...], tags, { text.utf8[...] })
+    return matcher.fits(
+      Array(note.title.value.utf8)[...], tags, { note.headerText }, { text.utf8[...] })
   }
 
   /// - Parameter note: as `Note` encodes itself, perhaps behind its summary.
@@ -218,7 +228,8 @@ public struct NoteSearch: Sendable {
       if hasSummary { try NoteSummary.skip(&reader) }
       let content = try EncodedContent(
         from: &reader, withTags: matcher.query.hasTags, withText: true)
-      return matcher.fits(content.title, content.tags, { content.text })
+      return matcher.fits(
+        content.title, content.tags, { content.headerText }, { content.text })
     } catch { throw ArchiveFailure(error) }
   }
 }
@@ -227,7 +238,7 @@ public struct NoteSearch: Sendable {
 private struct Matcher: Sendable {
   let query: SearchQuery
   private var folded = FoldedText()
-  /// The terms that the title leaves open.
+  /// The terms that the title, and then the header, leave open.
   private var open: [Int] = []
 
   init(_ query: SearchQuery) { self.query = query }
@@ -236,7 +247,8 @@ private struct Matcher: Sendable {
   var effort: Int { 1 + query.terms.count / 4 }
 
   mutating func fits(
-    _ title: ArraySlice<UInt8>, _ tags: Set<Tag>, _ text: () -> ArraySlice<UInt8>
+    _ title: ArraySlice<UInt8>, _ tags: Set<Tag>, _ header: () -> [UInt8],
+    _ text: () -> ArraySlice<UInt8>
   ) -> Bool {
     open.removeAll(keepingCapacity: true)
     // One word is looked for in what is not folded. For several it is folded once.
@@ -258,6 +270,14 @@ private struct Matcher: Sendable {
     }
     if query.hasTags, !fits(tags) { return false }
     if open.isEmpty { return true }
+    let header = header()
+    if !header.isEmpty {
+      folded.fold(header[...])
+      let isThere = open.filter { query.terms[$0].needle.isIn(folded) }
+      if isThere.contains(where: { query.terms[$0].isNegated }) { return false }
+      open.removeAll { isThere.contains($0) }
+      if open.isEmpty { return true }
+    }
     let text = text()
     if open.count == 1 {
       let term = query.terms[open[0]]
@@ -273,8 +293,27 @@ private struct Matcher: Sendable {
       return Array(folded.utf8)
     }
     return query.terms.allSatisfy { term in
-      term.field != .tag || names.contains(term.needle.bytes) != term.isNegated
+      guard term.field == .tag else { return true }
+      let tag = term.needle.bytes
+      // Those below it are of it, too: work/alpha of work.
+      let isThere = names.contains {
+        $0.starts(with: tag) && ($0.count == tag.count || $0[tag.count] == UInt8(ascii: "/"))
+      }
+      return isThere != term.isNegated
     }
+  }
+
+  /// The lines of a header in which one of the words stands that are looked for.
+  mutating func lines(of header: [UInt8]) -> [ArraySlice<UInt8>] {
+    var lines: [ArraySlice<UInt8>] = []
+    for line in header.split(separator: 0x0A) where lines.count < NoteSearch.mostHeaderLines {
+      folded.fold(line)
+      let isFound = query.terms.contains {
+        !$0.isNegated && $0.field == .any && $0.needle.isIn(folded)
+      }
+      if isFound { lines.append(line) }
+    }
+    return lines
   }
 
   /// Where the words are that are looked for there: of very many the first, in order, and where they touch as one.

@@ -12,10 +12,10 @@ public enum QueryMistake: Error, Equatable, Sendable {
 public struct SearchQuery: Sendable {
   struct Term: Sendable {
     enum Field: Sendable {
-      /// In the title or the text.
+      /// In the title, the text, or the header of the note's file.
       case any
       case title
-      /// All of a tag.
+      /// All of a tag, or of one that it is below.
       case tag
     }
 
@@ -47,11 +47,11 @@ public struct SearchQuery: Sendable {
     try add(String(decoding: text, as: UTF8.self)[...], .any, isNegated: false)
   }
 
-  /// Words between blanks, all of which must be there, in the title or the text, also as parts of words. Of one with a hyphen before it the contrary.
+  /// Words between blanks, all of which must be there, in the title, the text or the header of its file, also as parts of words. Of one with a hyphen before it the contrary.
   ///
   /// - `"a phrase"` is one word; also behind a filter.
   /// - `title:word`: in the title.
-  /// - `tag:word`: one of the tags, all of it.
+  /// - `tag:word`: one of the tags, all of it, or one below it: `tag:work` finds `work/alpha`.
   /// - `is:trashed`: in the trash; without it, notes in the trash are not looked through.
   ///
   /// Other filters are refused: letters and a colon with something behind it that is neither a slash nor another colon. In quotes that is a word.
@@ -89,7 +89,7 @@ public struct SearchQuery: Sendable {
       rest = value
       let word = Self.word(&rest)
       switch String(name).lowercased() {
-      case "tag": try add(word, .tag, isNegated: isNegated)
+      case "tag": try add(word.trimmingBlanks, .tag, isNegated: isNegated)
       case "title": try add(word, .title, isNegated: isNegated)
       case "is" where word.lowercased() == "trashed": isTrashed = !isNegated
       case "is": throw .unknownFilter("is:\(word)")

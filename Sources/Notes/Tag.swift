@@ -23,6 +23,15 @@ public struct Tag: Hashable, Comparable, Sendable {
   }
 }
 
+extension StringProtocol where SubSequence == Substring {
+  /// Without white space at its ends, as tags are.
+  public var trimmingBlanks: Substring {
+    let start = unicodeScalars.firstIndex { !$0.properties.isWhitespace } ?? endIndex
+    let last = unicodeScalars.lastIndex { !$0.properties.isWhitespace }
+    return self[start..<(last.map { unicodeScalars.index(after: $0) } ?? endIndex)]
+  }
+}
+
 extension Sequence<Tag> {
   /// The tags as people tell them apart, sorted: of several with canonically equivalent names the shortest, as a rule the composed one.
   public var distinct: [Tag] {
@@ -36,6 +45,11 @@ extension Sequence<Tag> {
       if count < otherCount || count == otherCount && tag < other { shortest[tag.name] = tag }
     }
     return shortest.values.sorted()
+  }
+
+  /// True if one of the tags is this one, or below it, as `work/alpha` is below `work`; names may be canonically equivalent.
+  public func hasTag(of tag: Tag) -> Bool {
+    contains { $0.name == tag.name || $0.name.hasPrefix(tag.name + "/") }
   }
 
   /// True if one of the tags has a name that is canonically equivalent.

@@ -48,7 +48,10 @@ extension Parameters {
     try word(name, Priority.allCases.map { ($0.name, $0) })
   }
 
-  func tags(_ name: some ParameterName) throws(ResponseError) -> Set<Tag>? {
+  /// Tags that a note gets, without blanks at their ends; or, as given, those that it loses: what comes from a file may have blanks.
+  func tags(
+    _ name: some ParameterName, asGiven isAsGiven: Bool = false
+  ) throws(ResponseError) -> Set<Tag>? {
     guard let value = self[name] else { return nil }
     let fullName = path + name.rawValue
     guard let array = value.array else {
@@ -56,11 +59,12 @@ extension Parameters {
     }
     var tags: Set<Tag> = []
     for element in array {
-      guard let tag = element.string else {
+      guard let tag = element.string.map({ isAsGiven ? $0 : String($0.trimmingBlanks) }) else {
         throw .invalidParams(fullName, "must be an array of strings")
       }
       guard Note.isTag(tag) else {
-        throw .invalidParams(fullName, "a tag has 1 to 200 bytes and no line breaks or U+0000")
+        throw .invalidParams(
+          fullName, "a tag has 1 to 200 bytes and no line breaks or U+0000")
       }
       tags.insert(Tag(tag))
     }
@@ -128,9 +132,12 @@ extension NotesServer {
       _ = try commit(ContentAddressedChange(following: first.id) { _ in contents })
     }
     let placement = try placement(ofNew: id, at: params.place)
-    try commit([.place(placement), .edit(id, .created(environment.now()))])
+    try commit([.place(placement), .edit(id, .created(now))])
     return id
   }
+
+  /// The time as a value can be set at: milliseconds since 1970.
+  var now: Int64 { min(max(environment.now(), 0), ReplicatingRegister<String>.latestTime) }
 
   /// The operations that create a note with a title, anywhere in the list, the same ones on every replica.
   private func creation(of id: NoteID, title: String) -> [Change.Operation] {
@@ -181,7 +188,7 @@ extension NotesServer {
     of id: NoteID, title: String, _ priority: Priority, tags: Set<Tag>, text: [UInt8],
     at time: Int64? = nil
   ) -> [Change.Operation] {
-    let now = time ?? min(max(environment.now(), 0), ReplicatingRegister<String>.latestTime)
+    let now = time ?? self.now
     var operations: [Change.Operation] = []
     if !title.isEmpty {
       operations.append(.edit(id, .title(.init(value: title, time: now))))

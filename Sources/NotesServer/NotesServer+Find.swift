@@ -60,7 +60,7 @@ extension NotesServer {
       // Whoever knows the id means this note, wherever it is.
       if let note = try recallReadable({ book throws(ArchiveFailure) in try book.summary(of: id) })
       {
-        return (params.tags.allSatisfy { note.tags.hasEquivalent(of: $0) } ? [note] : [], false)
+        return (params.tags.allSatisfy { note.tags.hasTag(of: $0) } ? [note] : [], false)
       }
     }
     let titled = try notes(.title(params.name))

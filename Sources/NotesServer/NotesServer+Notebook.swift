@@ -44,7 +44,7 @@ struct ListNotesParameters: MethodParameters {
 
   func isWanted(_ note: NoteSummary) -> Bool {
     note.isTrashed == isTrashed && priority.map { $0 == note.priority } ?? true
-      && tags.allSatisfy { note.tags.hasEquivalent(of: $0) }
+      && tags.allSatisfy { note.tags.hasTag(of: $0) }
   }
 }
 

@@ -1,4 +1,5 @@
 internal import JSONRPC
+internal import NoteFiles
 internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
@@ -38,6 +39,7 @@ extension NotesServer {
     result.key("note")
     result.summary(NoteSummary(state.note, length: state.utf8.count))
     result.member("text", utf8: state.utf8)
+    result.header(FileHeader(fields: state.note.header))
     result.member("revision", name)
     result.endObject()
   }
@@ -58,6 +60,16 @@ extension NotesServer {
       throw .requestFailed("noSuchNote", "id: the note did not exist at that revision")
     }
     return past
+  }
+}
+
+extension JSONWriter {
+  /// The header of a note's file, if it has one, and what is not understood of it.
+  fileprivate mutating func header(_ header: FileHeader) {
+    if header.isEmpty { return }
+    member("header", utf8: header.bytes())
+    let issues = header.issues.map(\.name)
+    if !issues.isEmpty { member("headerIssues", issues) }
   }
 }
 
@@ -90,7 +102,8 @@ struct UpdateNoteParameters: MethodParameters {
     if params[Name.tags]?.kind == .object {
       let change = try params.requiredObject(Name.tags)
       tags = .some(
-        adding: try change.tags(TagName.add) ?? [], removing: try change.tags(TagName.remove) ?? [])
+        adding: try change.tags(TagName.add) ?? [],
+        removing: try change.tags(TagName.remove, asGiven: true) ?? [])
     } else {
       tags = try params.tags(Name.tags).map { .all($0) }
     }

@@ -103,6 +103,12 @@ extension JSONWriter {
     summary(match.note)
     ranges("titleRanges", match.titleRanges, in: Array(match.note.title.utf8), encoding)
     ranges("ranges", match.ranges, in: match.utf8, encoding)
+    if !match.headerLines.isEmpty {
+      key("headerLines")
+      beginArray()
+      for line in match.headerLines { string(utf8: NoteMatch.snippet(of: Array(line), at: 0)) }
+      endArray()
+    }
     key("snippet")
     string(utf8: match.snippet)
     endObject()

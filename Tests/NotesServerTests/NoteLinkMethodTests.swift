@@ -230,6 +230,18 @@ import Testing
     #expect(complete("many").count == 100 && complete("many", limit: 200).count == 110)
   }
 
+  @Test func `are completed by their letters, whatever signs stand before these`() {
+    for title in ["🦊 Foxes", "«Fox» tales", "[fox] list", "\"fox\"", "fox", "a fox", "-1"] {
+      peer.create(["title": .string(title)])
+    }
+    func labels(_ prefix: String) -> [String] {
+      complete(prefix).map { $0.components(separatedBy: " → ")[0] }
+    }
+    #expect(labels("fox") == ["\"fox\"", "[fox] list", "fox", "«Fox» tales", "🦊 Foxes"])
+    #expect(labels("🦊") == ["🦊 Foxes"] && labels("[f") == ["[fox] list"] && labels("1") == ["-1"])
+    #expect(complete("fox", limit: 2).count == 2)
+  }
+
   @Test func `and tags are completed and counted`() {
     let a = peer.create(["tags": ["home", "Work"]])
     peer.create(["tags": ["home", "é"]])

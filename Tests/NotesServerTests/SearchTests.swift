@@ -33,6 +33,55 @@ struct `Search` {
     ]
   }
 
+  @Test func `finds words of a header, and tells the lines`() throws {
+    try FileManager.default.createDirectory(
+      atPath: scratch("in"), withIntermediateDirectories: true)
+    let header =
+      "---\naliases: [Zebra crossing]\nsource: https://example.org/quagga\ntags: [home]\n---\n"
+    try (header + "Text\n").write(toFile: scratch("in/a.md"), atomically: true, encoding: .utf8)
+    try "---\nNote: call Ben\nx: {y: 1}\npriority: {a: b}\n---\nMore quagga\n"
+      .write(toFile: scratch("in/b.md"), atomically: true, encoding: .utf8)
+    peer.call("notebook/import", ["path": .string(scratch("in"))])
+    #expect(found("zebra") == ["a"] && found("QUAGGA") == ["a", "b"] && found("ben") == ["b"])
+    #expect(
+      found("quagga text") == ["a"] && found("zebra -crossing") == [] && found("-zebra") == ["b"])
+    // Names of fields, and what is looked for elsewhere.
+    for query in ["aliases", "source", "home", "note", "title:zebra"] {
+      #expect(found(query) == [])
+    }
+    let match = search("zebra")["matches"]![0]!
+    #expect(match["headerLines"] == ["[Zebra crossing]"] && match["snippet"] == "[Zebra crossing]")
+    #expect(match["ranges"] == [] && match["titleRanges"] == [])
+    let both = search("quagga")["matches"]!.array!
+    #expect(both[0]["headerLines"] == ["https://example.org/quagga"])
+    #expect(both[1]["headerLines"] == nil && both[1]["snippet"] == "More quagga")
+    // What it has is told.
+    let ids = peer.list()
+    let one = peer.call("note/get", ["id": .string(ids[0])])
+    #expect(one["header"]?.string == header && one["headerIssues"] == nil)
+    #expect(peer.call("note/get", ["id": .string(ids[1])])["headerIssues"] == ["priority"])
+    let plain = peer.create(["title": "c"])
+    let three = peer.call("note/get", ["id": .string(plain)])
+    #expect(three["header"] == nil && three["headerIssues"] == nil)
+  }
+
+  @Test func `finds tags below the one that is looked for, without blanks at their ends`() {
+    _ = peer.create(["title": "a", "tags": ["work/alpha", " hobbies "]])
+    _ = peer.create(["title": "b", "tags": ["work"]])
+    _ = peer.create(["title": "c", "tags": ["workshop"]])
+    #expect(found("tag:work") == ["b", "a"] && found("-tag:work") == ["c"])
+    #expect(found("tag:work/alpha") == ["a"] && found("tag:alpha") == [] && found("tag:wor") == [])
+    #expect(found("tag:hobbies") == ["a"] && found("tag:\" hobbies\"") == ["a"])
+    for (tag, count) in [("work", 2), ("work/alpha", 1), ("hobbies", 1), ("alpha", 0)] {
+      #expect(peer.list(["tags": [.string(tag)]]).count == count, "\(tag)")
+    }
+    #expect(peer.ask("note/create", ["tags": [" "]]).error?.code == -32602)
+    peer.call(
+      "note/update",
+      ["id": .string(peer.list()[2]), "tags": ["add": ["  x"], "remove": ["hobbies"]]])
+    #expect(found("tag:x") == ["a"] && found("tag:hobbies") == [])
+  }
+
   @Test func `finds text whatever its case and marks, in title and text`() {
     _ = peer.create(["title": "Café", "text": "Straße nach Ångström\nΟΔΥΣΣΕΥΣ"])
     _ = peer.create(["title": "Other", "text": "cafe\u{301}, crème brûlée"])
@@ -290,8 +339,11 @@ struct `Search` {
     init(_ text: String) {
       let folded = text.decomposedStringWithCanonicalMapping.lowercased().uppercased().lowercased()
         .decomposedStringWithCanonicalMapping
-      scalars = folded.unicodeScalars.filter { $0.properties.generalCategory != .nonspacingMark }
-        .map { $0 == "ς" ? "σ" : $0 }
+      let letters = folded.unicodeScalars.filter {
+        $0.properties.generalCategory != .nonspacingMark
+      }.map { String($0 == "ς" ? "σ" : $0) }.joined()
+      // A syllable of Hangul is one letter.
+      scalars = Array(letters.precomposedStringWithCanonicalMapping.unicodeScalars)
     }
 
     func contains(_ other: Scalars) -> Bool {

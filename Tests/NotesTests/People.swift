@@ -166,7 +166,8 @@ final class Person {
     try! book.merge(foreign: change.changeSet)
     let note = NoteID(creation: change.id)
     try! book.openOrder()
-    make([.place(book.placement(of: note, at: 0)), .edit(note, .created(now))])
+    let created = Change.clamped(now)
+    make([.place(book.placement(of: note, at: 0)), .edit(note, .created(created))])
     return note
   }
 
@@ -381,7 +382,10 @@ extension SplitMix64 {
     }
     let texts = ["a", "the ", "é", "e\u{301}", "😀", "\n", "\r\n", "word", "中"]
     switch below(18) {
-    case 17: person.createByContent(pick(["day", "new"]), pick(["a\nb\n", "é", "word\r\n"]))
+    case 17:
+      if chance(50) {
+        person.createByContent(pick(["day", "new"]), pick(["a\nb\n", "é", "word\r\n"]))
+      }
     case 0, 1:
       let live = person.book.counts.live
       let index = below(live + 1)

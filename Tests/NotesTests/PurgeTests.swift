@@ -11,6 +11,11 @@ private struct Originals {
   /// Adds what a person has made and others don't have yet. A purge leaves what it says in its own change.
   mutating func add(_ person: Person) {
     let last = person.book.version[person.id]
+    // Changes that are named by their content are of replicas of their own, and the only ones of these.
+    for replica in person.book.version.replicas where replica.high > 3 {
+      let id = ChangeID(replica: replica, number: 1)
+      if changes[id] == nil { changes[id] = try! person.book.encoded(id) }
+    }
     guard last > 0 else { return }
     try! person.book.forEachEncoded(of: person.id, in: last...last) { number, encoded, _ in
       let id = ChangeID(replica: person.id, number: number)
@@ -265,7 +270,7 @@ extension [UInt8] {
       }
     }
     var (changes, bases) = (0, 0)
-    for seed in seeds(20) {
+    for seed in seeds(30) {
       let (people, _) = try history(seed)
       try exchangeAll(people, at(seed))
       for person in people {

@@ -11,9 +11,12 @@ import Testing
     "STRASSE",
     "Maß", "mass", "日本語", "日記", "ガ", "カ", "x", "ab", "abc", "naïve", "NAIVE", "ﬁn", "fin",
     "e\u{301}x",
-    "\u{212A}ey", "key",
+    "\u{212A}ey", "key", "майка", "маика", "маи\u{306}ка", "ёлка", "елка", "カ\u{3099}", "각", "가",
   ]
-  private let tags = ["home", "Home", "büro", "bu\u{308}ro", "日"]
+  private let tags = [
+    "home", "Home", "büro", "bu\u{308}ro", "日", "home/garden", "homework", "日/本", "büro/x/y",
+    "büro/x",
+  ]
 
   private func text(_ random: inout SplitMix64) -> String {
     var text = (0..<random.pick([0, 1, 6, 40])).map { _ in random.pick(words) }
@@ -27,6 +30,13 @@ import Testing
       person.create(random.pick(words), text(&random))
       return
     }
+    if random.chance(20) {
+      let (key, word) = (random.pick(["alias", "Note", "title", ":lines"]), random.pick(words))
+      let lines = random.pick([
+        "", "\(key): \(word)\n", "# apple: x\n\n\(key): [\(word)]\n  - home\n",
+      ])
+      return person.set(.header(key), of: note.id, to: lines)
+    }
     person.change(note, title: random.pick(words), tags: tags, &random, text)
   }
 
@@ -34,6 +44,16 @@ import Testing
     var folded = FoldedText()
     folded.fold(Array(text)[...])
     return Array(folded.utf8)
+  }
+
+  /// The values of the header's fields.
+  private func header(_ note: Note) -> String {
+    note.header.filter { $0.key.lowercased() != "title" }.map { key, lines in
+      if key == ":lines" { return lines }
+      let parts = lines.split(separator: "\n", omittingEmptySubsequences: false)
+      let field = parts.firstIndex { $0.hasPrefix(key) }!
+      return parts[field...].joined(separator: "\n").dropFirst(key.count + 2) + ""
+    }.joined()
   }
 
   /// A word of a query, and what it says of a note, by definition.
@@ -54,12 +74,16 @@ import Testing
       [
         Condition(text: "\"\(word)\"") {
           has(Array($0.title.value.utf8), word) || has($0.text.utf8, word)
+            || has(Array(header($0).utf8), word)
         },
         Condition(text: "title:\"\(word)\"") { has(Array($0.title.value.utf8), word) },
       ]
     }
     let tagged = Condition(text: "tag:\"\(tag)\"") {
-      $0.tags.elements.contains { folded($0.name.utf8) == folded(tag.utf8) }
+      $0.tags.elements.contains {
+        let parts = folded($0.name.utf8).split(separator: UInt8(ascii: "/"))
+        return parts.starts(with: folded(tag.utf8).split(separator: UInt8(ascii: "/")), by: ==)
+      }
     }
     let condition = random.pick(conditions + [tagged])
     guard random.chance(20) else { return condition }

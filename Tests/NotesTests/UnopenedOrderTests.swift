@@ -111,7 +111,8 @@ import Testing
       unopened += try live(seed)
       steps += 40
     }
-    #expect(unopened > steps / 4, "the order was open nearly all the time")
+    // A note that is named by its content is placed among all others: for that the order is opened.
+    #expect(unopened > steps / 5, "the order was open nearly all the time")
   }
 
   /// Returns the number of steps after which the order was not open.

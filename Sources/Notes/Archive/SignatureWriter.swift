@@ -86,7 +86,7 @@ struct SignatureWriter: Sendable {
   /// O(length).
   mutating func add(_ note: EncodedContent, at place: UInt32) -> Block? {
     bits.removeAll()
-    for text in [note.title, note.text] {
+    for text in [note.title, note.headerText[...], note.text] {
       folded.fold(text)
       bits.insertTrigrams(of: folded.utf8.span)
     }
@@ -94,6 +94,10 @@ struct SignatureWriter: Sendable {
     // All forms of a tag: a search finds any.
     for tag in note.tags {
       folded.fold(Array(tag.name.utf8)[...])
+      // Whoever looks for a tag finds those below it.
+      for end in folded.utf8.indices where folded.utf8[end] == UInt8(ascii: "/") {
+        bits.insert(Feature(tagFolded: folded.utf8[..<end]))
+      }
       bits.insert(Feature(tagFolded: folded.utf8))
       if !Feature.isUsual(tag.name) { bits.insert(.unusualTag) }
     }

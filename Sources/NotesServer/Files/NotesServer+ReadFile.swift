@@ -43,8 +43,7 @@ extension NotesServer {
     let session: ReplicaID
     do { session = try store!.nextSession() } catch { throw ResponseError(error) }
     let id = NoteID(creation: book.next(by: session))
-    let time = min(max(environment.now(), 0), ReplicatingRegister<String>.latestTime)
-    var operations = creation(of: id, from: file, at: path, try placement(self, id), time: time)
+    var operations = creation(of: id, from: file, at: path, try placement(self, id), time: now)
     operations.append(created(id, file))
     try commit(operations, as: session, telling: true, importing: isImport) {
       change throws(StoreError) in

@@ -41,14 +41,7 @@ struct ReadFile {
 
   /// The parts of the header that are not understood, for users; nil if there are none.
   var headerText: String? {
-    let parts = content.issues.map { issue in
-      switch issue {
-      case .headerTooLarge: "too large"
-      case .jsonHeader: "JSON"
-      case .headerNotUnderstood: "lines that are no fields"
-      case .notUnderstood(let key), .doesNotFit(let key): key
-      }
-    }
+    let parts = content.issues.map(\.name)
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
@@ -68,6 +61,18 @@ struct ReadFile {
       header: header.map {
         .init(key: $0.key, hash: SHA256.prefix64(of: Array($0.value.utf8)[...]))
       })
+  }
+}
+
+extension FileIssue {
+  /// The part of a header that is not understood, for users: the key of a field, or words.
+  var name: String {
+    switch self {
+    case .headerTooLarge: "too large"
+    case .jsonHeader: "JSON"
+    case .headerNotUnderstood: "lines that are no fields"
+    case .notUnderstood(let key), .doesNotFit(let key): key
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 internal import NoteFiles
 
-/// The first of many names, in the order of what they are when composed and without case.
+/// The first of many names, in the order of what they are when composed and without case, that begin with something, or whose letters do.
 ///
 /// Most names of many are passed over after a look at their first bytes.
 struct FirstFew<Value> {
@@ -34,7 +34,9 @@ struct FirstFew<Value> {
       return
     }
     let folded = Array(LinkName(name).text.utf8)
-    guard folded.starts(with: prefix) else { return }
+    guard folded.starts(with: prefix) || Self.firstLetters(folded).starts(with: prefix) else {
+      return
+    }
     var (low, high) = (0, elements.count)
     while low < high {
       let middle = (low + high) / 2
@@ -49,11 +51,16 @@ struct FirstFew<Value> {
     elements.insert(Element(folded: folded, name: name, value: value), at: low)
   }
 
+  /// A name from its first letter or digit on: an emoji, a quote or a bracket before it need not be typed.
+  private static func firstLetters(_ folded: [UInt8]) -> Substring.UTF8View {
+    Substring(decoding: folded, as: UTF8.self).drop { !$0.isLetter && !$0.isNumber }.utf8
+  }
+
   /// True if a look at bytes of ASCII is enough to pass a name over: it doesn't begin as it should, or comes behind another one.
   private static func isElsewhere(_ name: String, _ prefix: [UInt8], behind last: [UInt8]?) -> Bool
   {
     var bytes = name.utf8.makeIterator()
-    guard var next = bytes.next(), next > 0x20 else { return false }
+    guard var next = bytes.next(), next.isLetterOrDigit else { return false }
     var index = 0
     var isOpen = last != nil
     while true {
@@ -73,4 +80,9 @@ struct FirstFew<Value> {
       next = following
     }
   }
+}
+
+extension UInt8 {
+  /// True for the letters and digits of ASCII.
+  fileprivate var isLetterOrDigit: Bool { self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26 }
 }

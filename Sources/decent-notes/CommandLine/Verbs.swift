@@ -84,6 +84,7 @@ extension Verb {
         "show", .notes, [noteArgument],
         options: [
           Option("--revision", "REVISION", .any, "as it was at this revision, which history tells"),
+          Option("--header", "the header of the note's file before the text"),
           .json("the note, its text and the revision as JSON"),
         ],
         "print the text of a note",

@@ -23,12 +23,11 @@ func showNote(
   }
   if command.has("--json") {
     try writeOutput(result.printable + [0x0A])
-  } else if isatty(STDOUT_FILENO) == 1 {
-    let text = result["text"]?.string ?? ""
-    try writeOutput(text.printableLines.utf8)
-  } else {
-    try writeOutput(result["text"]?.utf8 ?? [])
+    return .done
   }
+  let header = command.has("--header") ? result["header"]?.string ?? "" : ""
+  let text = header + (result["text"]?.string ?? "")
+  try writeOutput(isatty(STDOUT_FILENO) == 1 ? Array(text.printableLines.utf8) : Array(text.utf8))
   return .done
 }
 

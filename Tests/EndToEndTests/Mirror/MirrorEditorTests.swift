@@ -110,7 +110,8 @@ private final class OpenEditor {
     // The mirror may write the file at any moment, and then Emacs would ask.
     try tell(
       kind.isEmacs
-        ? "(cl-letf (((symbol-function 'verify-visited-file-modtime) (lambda (&optional _) t))) (save-buffer))"
+        ? "(progn (require 'cl-lib) (cl-letf (((symbol-function 'verify-visited-file-modtime)"
+          + " (lambda (&optional _) t))) (save-buffer)))"
         : "write!")
     mayHaveLookedLate = try contents(of: URL(fileURLWithPath: file)) != shown()
   }
