@@ -38,7 +38,7 @@ final class PeerLink {
     /// Exit statuses that are as good as 0.
     var accepted: Set<Int32> = []
     /// A descriptor that the program holds, too, as long as it runs; -1 if there is none. When this process is killed, what it has
-    /// started goes on, and so does the lock.
+    /// started may run for a moment more, and so long does the lock.
     var lock: Int32 = -1
   }
 
@@ -180,8 +180,8 @@ final class PeerLink {
       step.words, variables: step.variables, ownSession: !isInteractive, holding: step.lock,
       mask: step.role == .peer ? userMask : privateMask)
     process.stopBlocking()
-    // A tool goes on when this process is killed, with the lock that it holds.
-    if step.role == .tool { process.closeInput() } else { process.endWithThisProcess() }
+    if step.role == .tool { process.closeInput() }
+    process.endWithThisProcess()
     self.process = process
     deadline = now() + (step.role == .peer ? Self.silenceLimit : Self.unlimited)
     due = deadline

@@ -54,7 +54,7 @@ struct CommandFailure: Error, Equatable {
     let status: Status =
       switch reason {
       case "purged": .refused
-      case "noSuchNote", "unknownRevision": .nothingFound
+      case "noNotebook", "noSuchNote", "unknownRevision": .nothingFound
       // What the user has given can be no title, no tag and so on.
       case nil where error["code"]?.integer == -32602: .misuse
       default: .failed

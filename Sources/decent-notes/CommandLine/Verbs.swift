@@ -93,10 +93,15 @@ extension Verb {
           """, perform: showNote),
       Verb(
         "edit", .notes, [noteArgument],
+        options: [
+          Option(
+            "--resume", "take up what was saved in the window of an editor that returned at once")
+        ],
         "edit a note in $VISUAL or $EDITOR",
         details: """
           The editor gets the text in a file. When it has ended, what it has changed is merged with what others have changed meanwhile. If \
-          the text can't be saved, it stays in a file that is named then.
+          the text can't be saved, it stays in a file that is named then. The file of an editor that returns within two seconds and has changed \
+          nothing stays for a day, since it may have opened a window: --resume takes up what is saved there.
           """, perform: editNote),
       Verb(
         "append", .notes, [noteArgument, Argument("TEXT", .text)],

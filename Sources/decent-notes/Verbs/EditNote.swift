@@ -1,6 +1,12 @@
 internal import JSONRPC
 internal import NotesServer
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// `edit`: the text of a note in the user's editor.
 ///
 /// The text is written to a file, and the editor is run. What it has changed is merged with what others have changed meanwhile, by the
@@ -8,24 +14,30 @@ internal import NotesServer
 func editNote(
   _ command: Command, _ surroundings: Surroundings
 ) throws(CommandFailure) -> CommandFailure.Status {
+  if let stateFolder = surroundings.stateFolder() { KeptEdit.removeOld(in: stateFolder) }
   let fetched = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     let note = try notebook.note(named: command["NOTE"])
     return try notebook.request("note/get") { $0.member("id", note.id) }
   }
+  if command.has("--resume") { return try resume(fetched["note"]?.id ?? "", surroundings) }
   let before = fetched["text"]?.utf8 ?? []
   let id = fetched["note"]?.id ?? ""
   let file = try EditedFile(
     before, in: surroundings.variable("TMPDIR") ?? "/tmp", named: fileName(fetched["note"]))
   var after: [UInt8]?
   do throws(CommandFailure) {
+    let start = ContinuousClock.now
     try runEditor(surroundings, file.path)
+    let isAtOnce = ContinuousClock.now - start < quickReturn
     let bytes = try file.read()
     after = bytes
     guard let text = text(of: withoutLastLineEnd(bytes, before)) else {
       throw CommandFailure("it is no text in UTF-8, or has U+0000")
     }
     if !text.utf8.elementsEqual(before) {
-      try save(text, fetched, surroundings)
+      _ = try save(text, id, fetched["revision"]?.string ?? "", surroundings)
+    } else if isAtOnce, keep(file, fetched, surroundings) {
+      return .done
     }
   } catch {
     after = after ?? (try? file.read())
@@ -40,18 +52,80 @@ func editNote(
   return .done
 }
 
+/// An editor that ends sooner and has changed nothing may have opened a window, and go on there.
+private let quickReturn = Duration.seconds(2)
+
+/// Keeps the file of an editor that has returned at once, and tells the user how to take up what is saved there; returns whether it is kept. Where
+/// there is no terminal, nobody has a window: the user is told, and nothing is kept.
+private func keep(
+  _ file: EditedFile, _ fetched: JSONValue, _ surroundings: Surroundings
+) -> Bool {
+  let id = fetched["note"]?.id ?? ""
+  guard isatty(STDIN_FILENO) == 1, let stateFolder = surroundings.stateFolder(),
+    KeptEdit(file.path, of: id, at: fetched["revision"]?.string ?? "", in: stateFolder) != nil
+  else {
+    printError(
+      "the editor ended at once and changed nothing; one with a window has to be told to wait, as code --wait"
+    )
+    return false
+  }
+  printError(
+    "the editor ended at once; if it has a window open, save there, and then run: decent-notes edit --resume \(id)"
+  )
+  return true
+}
+
+/// `edit --resume`: takes up what was saved in the files of a note that are kept. They stay, with the text that the note has then.
+private func resume(
+  _ id: String, _ surroundings: Surroundings
+) throws(CommandFailure) -> CommandFailure.Status {
+  let kept = surroundings.stateFolder().map { KeptEdit.all(of: id, in: $0) } ?? []
+  if kept.isEmpty {
+    throw CommandFailure(.nothingFound, ["there is no file of \(id) whose editor returned at once"])
+  }
+  for var edit in kept {
+    let file = EditedFile(at: edit.path)
+    let bytes = try file.read()
+    let base = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
+      try notebook.request("note/get") {
+        $0.member("id", id)
+        $0.member("revision", edit.revision)
+      }
+    }
+    let before = base["text"]?.utf8 ?? []
+    guard let text = text(of: withoutLastLineEnd(bytes, before)) else {
+      throw CommandFailure("\(edit.path): it is no text in UTF-8, or has U+0000")
+    }
+    if text.utf8.elementsEqual(before) {
+      printError("\(edit.path): nothing was saved there yet")
+      continue
+    }
+    let saved = try save(text, id, edit.revision, surroundings)
+    // What comes next is made on what the file has then.
+    if saved.text != Array(text.utf8) { try file.replace(saved.text) }
+    edit.revision = saved.revision
+    guard edit.write() else {
+      throw CommandFailure(
+        "\(edit.path): saved; but what is saved there from now on can't be taken up")
+    }
+  }
+  return .done
+}
+
 /// Merges a text with what the note is now, and tells the user what else has come of it.
+///
+/// - Parameter revision: the text that it was made of.
+/// - Returns: the text of the note then, and its revision.
 private func save(
-  _ text: String, _ fetched: JSONValue, _ surroundings: Surroundings
-) throws(CommandFailure) {
+  _ text: String, _ id: String, _ revision: String, _ surroundings: Surroundings
+) throws(CommandFailure) -> (text: [UInt8], revision: String) {
   let (result, wasTrashed) = try LocalNotebook.open(surroundings) {
     notebook throws(CommandFailure) in
-    let id = fetched["note"]?.id ?? ""
     let present = try notebook.notes(named: id, atMost: 1).notes.first
     let result = try notebook.request("note/setText") {
       $0.member("id", id)
       $0.member("text", text)
-      $0.member("base", fetched["revision"]?.string ?? "")
+      $0.member("base", revision)
     }
     return (result, present?["trashed"]?.boolean == true)
   }
@@ -59,6 +133,7 @@ private func save(
     printError("saved, and merged with what others have changed")
   }
   if wasTrashed { printError("the note was in the trash, and is not any more") }
+  return (result["text"]?.utf8 ?? Array(text.utf8), result["revision"]?.string ?? revision)
 }
 
 /// Runs the user's editor on a file, and waits until it has ended.

@@ -13,6 +13,16 @@ struct EditedFile {
   /// A longer one no note can have.
   private static let mostBytes = 64 << 20
 
+  /// A file that is there, in a folder of its own.
+  init(at path: String) {
+    self.path = path
+    folder = Self.folder(of: path)
+  }
+
+  private static func folder(of path: String) -> String {
+    path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+  }
+
   /// Writes the file.
   ///
   /// - Parameters:
@@ -50,7 +60,11 @@ struct EditedFile {
   }
 
   /// Removes the file, and what the editor has left beside it.
-  func remove() {
+  func remove() { Self.removeFolder(of: path) }
+
+  /// Removes a file and the folder that it has for its own.
+  static func removeFolder(of path: String) {
+    let folder = folder(of: path)
     if let listing = opendir(folder) {
       while let entry = readdir(listing) {
         let name = withUnsafePointer(to: &entry.pointee.d_name) {
@@ -80,6 +94,12 @@ struct EditedFile {
   private static func makeFolder(_ template: String) -> String? {
     var bytes = Array(template.utf8CString)
     return mkdtemp(&bytes).map { String(cString: $0) }
+  }
+
+  /// Writes another text in place of that in the file.
+  func replace(_ text: [UInt8]) throws(CommandFailure) {
+    unlink(path)
+    try Self.write(text, to: path)
   }
 
   private static func write(_ text: [UInt8], to path: String) throws(CommandFailure) {

@@ -50,6 +50,87 @@ struct `The verb edit` {
         == "decent-notes edit")
   }
 
+  /// Runs `edit` at a terminal; returns what it says there.
+  private func editAtTerminal(_ words: String..., editor: String) throws -> Ran {
+    let script = run.folder("editor \(UUID().uuidString)")
+    try writeProgram("#!/bin/sh\n\(editor)\n", to: script)
+    return try run.run(
+      ["edit"] + words, environment: ["VISUAL": "'\(script)'", "TMPDIR": run.folder.path],
+      shell: #"exec script -qec "$(printf "'%s' " "$@")" /dev/null"#)
+  }
+
+  /// The records of files whose editors have returned at once.
+  private func records() -> [String] {
+    (try? FileManager.default.contentsOfDirectory(
+      atPath: run.folder("state/decent-notes/editing"))) ?? []
+  }
+
+  @Test(.enabled(if: hasTool("script") || isContinuousIntegration, "script is missing"))
+  func `The file of an editor that returns at once stays, and what is saved in it is taken up`()
+    throws
+  {
+    let id = try run.make("note", "one\n")
+    let place = run.folder("place")
+    let kept = try editAtTerminal(id, editor: "printf %s \"$1\" > '\(place)'")
+    #expect(kept.status == 0 && kept.output.contains("decent-notes edit --resume \(id)"), "\(kept)")
+    let file = try contents(of: URL(fileURLWithPath: place))
+    #expect(try contents(of: URL(fileURLWithPath: file)) == "one\n" && records().count == 1)
+    let waiting = try run("edit", "--resume", id)
+    #expect(waiting.status == 0 && waiting.errors.contains("nothing was saved there yet"))
+    // It is saved there, and others write meanwhile.
+    try "one\ntyped\n".write(toFile: file, atomically: false, encoding: .utf8)
+    #expect(
+      try run("call", "note/setText", "{\"id\":\"\(id)\",\"text\":\"zero\\none\\n\"}").status == 0)
+    #expect(try run("edit", "--resume", "note").status == 0)
+    #expect(try run.text(id) == "zero\none\ntyped\n")
+    // The window shows the text of the note, and is saved once more.
+    #expect(try contents(of: URL(fileURLWithPath: file)) == "zero\none\ntyped\n")
+    try "zero\none\ntyped\nmore\n".write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try run("edit", "--resume", id).status == 0)
+    #expect(try run.text(id) == "zero\none\ntyped\nmore\n")
+    // It goes with its note.
+    #expect(try run("trash", id).status == 0)
+    #expect(try run("purge", id).status == 0)
+    #expect(access(file, F_OK) != 0 && records() == [])
+    #expect(try leftovers() == [])
+  }
+
+  @Test(.enabled(if: hasTool("script") || isContinuousIntegration, "script is missing"))
+  func `The file of an editor that returned at once goes after a day in which nothing was saved`()
+    throws
+  {
+    let (id, other) = (try run.make("note", "one\n"), try run.make("other", "one\n"))
+    for note in [id, other] { _ = try editAtTerminal(note, editor: ":") }
+    #expect(records().count == 2)
+    for (number, record) in records().sorted().enumerated() {
+      let path = run.folder("state/decent-notes/editing/\(record)")
+      let file = try contents(of: URL(fileURLWithPath: path)).split(separator: "\n")[1]
+      for path in [path, String(file)] {
+        try shell("touch -d '25 hours ago' \"$2\"", path)
+      }
+      // In one something was saved.
+      if number == 1 { try shell("echo typed >> \"$2\"", String(file)) }
+    }
+    #expect(try edit(id, ":").status == 0)
+    #expect(records().count == 1)
+    #expect(try leftovers().count == 1)
+    let note = try #require(records().first?.split(separator: "+").first)
+    #expect(try run("edit", "--resume", String(note)).status == 0)
+    #expect(try run.text(String(note)) == "one\ntyped\n")
+  }
+
+  @Test func `An editor that returns at once without a terminal leaves nothing, and that is said`()
+    throws
+  {
+    let id = try run.make("note", "one\n")
+    let ended = try edit(id, ":")
+    #expect(ended.status == 0 && ended.errors.contains("has to be told to wait"))
+    #expect(records() == [])
+    #expect(try leftovers() == [])
+    #expect(try edit(id, "sleep 2.1").errors == "")
+    #expect(try run("edit", "--resume", id).status == 4)
+  }
+
   @Test(arguments: [
     ("a", "a\n", "a"), ("a\n", "a\nb\n", "a\nb\n"), ("a", "b\n", "b"), ("", "x\n", "x"),
     ("a\r\nb", "a\r\nc\r\n", "a\r\nc"), ("a", "a\n\n", "a\n"), ("a\n", "a", "a"), ("a", "", ""),

@@ -91,17 +91,22 @@ struct `Recipes for a shell` {
     try shell("git init -q \(quoted(repository))")
     let hook = repository + "/.git/hooks/post-commit"
     try writeProgram(try recipe("A git hook"), to: hook)
-    for subject in ["First", "Second -- \"quoted\""] {
+    func commit(_ subject: String) throws {
       try shell(
         """
         cd \(quoted(repository)) && git -c user.name=a -c user.email=a commit -q --allow-empty \
           -m \(quoted(subject))
         """, ["GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"])
     }
+    for subject in ["First", "Second -- \"quoted\""] { try commit(subject) }
     let lines = try run("show", "my project").lines
     #expect(lines.count == 2)
     #expect(lines[0].wholeMatch(of: /- \d{4}-\d\d-\d\d [0-9a-f]+ First/) != nil, "\(lines)")
     #expect(lines[1].hasSuffix(" Second -- \"quoted\""))
+    // Where two notes have the name, there is not one more with each commit.
+    try run.make("my project")
+    for _ in 0..<2 { try commit("Third") }
+    #expect(try run("list").fields.count == 2)
   }
 
   @Test func `An agent is served as its configuration says`() throws {

@@ -142,6 +142,8 @@ struct `A remote that rclone reaches` {
     let ours = isFetch ? b : a
     let process = try Server(
       nil, ["--notebook", ours, "sync", remote.peer], delimiter: .lines, environment: slow)
+    let sizes = try FileManager.default.subpathsOfDirectory(atPath: a)
+      .filter { $0.hasSuffix(".seg") || $0.hasSuffix(".snap") }.map { size("\(a)/\($0)") }
     /// What is being written.
     func growing() throws -> [Int] {
       if !isFetch { return try remote.files().map(size) }
@@ -151,14 +153,21 @@ struct `A remote that rclone reaches` {
         .map { size("\(state)/\($0)") }
     }
     try waitUntil("half a file") { try growing().contains { (20_000..<250_000).contains($0) } }
-    let rclone = process.children
+    let rclone = process.children.filter {
+      (try? String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8)) == "rclone\n"
+    }
     #expect(rclone.count == 1)
     switch kill {
     case .rcloneInFetch, .rcloneInDelivery:
       for child in rclone { Foundation.kill(child, SIGKILL) }
       #expect(try process.waitForEnd(reading: false) == .status(1))
       #expect(process.errorText.contains("status 137"))
-    case .allButRcloneInFetch, .allButRcloneInDelivery: try process.killNow()
+    case .allButRcloneInFetch, .allButRcloneInDelivery:
+      try process.killNow()
+      // It does not go on alone.
+      try waitUntil("the end of rclone") { rclone.allSatisfy { Foundation.kill($0, 0) != 0 } }
+      let whole = isFetch ? try remote.files().map(size).max()! : sizes.max()!
+      #expect(try growing().allSatisfy { $0 < whole }, "rclone went on alone")
     }
     // Who comes meanwhile, and then again. An rclone that outlives its parent for a moment may still write the file that is read:
     // then the exchange says so, and takes nothing.
