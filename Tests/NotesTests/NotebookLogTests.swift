@@ -49,7 +49,7 @@ private struct NaiveLog {
         case .text, .withdraw: words[note, default: []].insert("text")
         case .delete: words[note, default: []].insert("trash")
         case .restore: words[note, default: []].insert("restore")
-        case .base, .property, .created: break
+        case .base, .property, .created, .modified: break
         }
       }
     }

@@ -40,7 +40,7 @@ extension RawOperation.Tag {
     case .delete: .trash
     case .restore: .restore
     case .purge: .purge
-    case .base, .property, .created, .original, .redacted, .author, .imported, .request: []
+    case .base, .property, .created, .modified, .original, .redacted, .author, .imported, .request: []
     }
   }
 }

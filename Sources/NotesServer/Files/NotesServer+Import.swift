@@ -194,6 +194,7 @@ extension NotesServer {
     _ file: ReadFile, at path: FilePath, _ task: inout ImportTask
   ) throws(ResponseError) {
     task.created += 1
+    task.dates.append((path, file.dates(at: environment.now()).issues))
     if task.isDryRun { return }
     let session: ReplicaID
     do { session = try store!.nextSession() } catch { throw ResponseError(error) }
@@ -246,6 +247,7 @@ extension NotesServer {
     if let failure { return refuse(task.id, failure) }
     tellLacking(of: task.tree, task.isOlder, isImport: true)
     tellHeaders(task.headers)
+    tellDates(task.dates, of: "import")
     var result = JSONWriter()
     result.beginObject()
     result.member("created", task.created)

@@ -16,9 +16,9 @@ extension NotesServer {
   ) -> [Change.Operation] {
     var operations: [Change.Operation] = [.create, .place(placement)]
     let now = min(max(environment.now(), 0), ReplicatingRegister<String>.latestTime)
-    if let created = file.content.created {
-      operations.append(.edit(id, .created(min(max(created, -Self.farTime), Self.farTime))))
-    }
+    let dates = file.dates(at: environment.now())
+    operations.append(.edit(id, .created(dates.created)))
+    operations.append(.edit(id, .modified(dates.modified)))
     operations += contents(
       of: id, title: file.content.file.title, file.priority, tags: Set(file.tags), text: file.text)
     var properties: [(PropertyName, String)] = path.map { [(.path, $0.text)] } ?? []
@@ -27,9 +27,6 @@ extension NotesServer {
     return operations
       + properties.map { .edit(id, .property($0.0, .init(value: $0.1, time: now))) }
   }
-
-  /// The end of the year 9999: times further from 1970 are none of notes. Milliseconds.
-  private static let farTime: Int64 = 253_402_300_799_999
 
   /// The operations that bring into a note what has changed in its file.
   ///
