@@ -281,7 +281,7 @@ export interface NoteSummary {
   priority: Priority
   /** When it was created. */
   created: Time
-  /** The time of the last change of it, its place in the list aside, by its author's clock. The last one is the one that comes after all its author had seen, not the one with the latest time. */
+  /** The time of the last change of its text, title or tags, by its author's clock. The last one is the one that comes after all its author had seen, not the one with the latest time. Of an imported note it is never before the last change that its file says. */
   modified: Time
   /** The length of its text in UTF-8 bytes. */
   length: number

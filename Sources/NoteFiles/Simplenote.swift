@@ -17,10 +17,8 @@ public struct Simplenote: Sendable {
     public var text: [UInt8]
     /// The tags that fit, each once.
     public var tags: [String]
-    /// When it was created. Milliseconds since 1970.
-    public var created: Int64?
-    /// When it was last changed. Milliseconds since 1970.
-    public var modified: Int64?
+    /// When it was created, and last changed.
+    public var dates: WrittenDates
     /// True if it lies in the trash.
     public var isTrashed: Bool
   }
@@ -69,13 +67,17 @@ public struct Simplenote: Sendable {
       value["tags"]?.array.map {
         $0.compactMap(\.string).map { Array($0.utf8)[...].trimmed.text }
       } ?? []
-    let time = { (key: String) in
-      value[key]?.string.flatMap { FileTime.milliseconds($0) { _ in 0 } }
+    var dates = WrittenDates()
+    func date(_ key: String) -> [WrittenDate] {
+      value[key]?.string.map { [WrittenDate(key: key, time: FileTime.milliseconds($0) { _ in 0 })] }
+        ?? []
     }
+    dates.created = date("creationDate")
+    dates.modified = date("lastModified") + date("modificationDate")
     return Note(
       id: value["id"]?.string, title: title, text: Array(text),
       tags: HeaderFacts.fitting(tags).tags,
-      created: time("creationDate"), modified: time("lastModified"), isTrashed: isTrashed)
+      dates: dates, isTrashed: isTrashed)
   }
 
   private static func parts(of content: ArraySlice<UInt8>) -> (String, ArraySlice<UInt8>) {

@@ -115,7 +115,7 @@ struct BranchEncoder {
     _ edit: Note.Operation, in count: Int, of number: UInt64
   ) -> [Note.Operation] {
     switch edit {
-    case .title, .priority, .property, .created, .restore, .tags(.insert): return [edit]
+    case .title, .priority, .property, .created, .modified, .restore, .tags(.insert): return [edit]
     case .tags(.remove(let tag, let observed)):
       return [.tags(.remove(tag, observed: observed.map(renamed).sorted()))]
     case .text(.insert(let bytes, let after, let before, let divider)):

@@ -42,10 +42,12 @@
 //                                                                and its value
 //                 | 1B note time                               the note is as old as this, less the change's time; of several behind its creation
 //                                                                the least counts
+//                 | 24 note time                               the note was last changed at this time, less the change's, before it was
+//                                                                imported; of several behind its creation the least counts
 //                 | 1C note                                        purge: forget all of it, for good
 //                 | 22 note element element text count           insert text as 14 does; count: the number of its last bytes that divide it
 //                                                                from another replacement, at least 1, and fewer than all
-//                 | 1E note ticks count*(16 bytes)                 stands for operations 10 … 1B and 22, one behind the other, of a note that was
+//                 | 1E note ticks count*(16 bytes)                 stands for operations 10 … 1B, 22 and 23, one behind the other, of a note that was
 //                                                                purged: the logical time that they take, a varint, and the replicas
 //                                                                that they name for the first time, but for that of the note
 //
@@ -346,7 +348,7 @@ private struct ChangeEncoder {
     case .property(let name, let assignment):
       writer.signed(assignment.time - time)
       writer.counted("\(name.text)\n\(assignment.value)".utf8)
-    case .created(let created): writer.signed(created - time)
+    case .created(let moment), .modified(let moment): writer.signed(moment - time)
     case .tags(.insert(let tag)): writer.counted(tag.name.utf8)
     case .tags(.remove(let tag, let observed)):
       writer.counted(tag.name.utf8)
@@ -386,6 +388,7 @@ extension Note.Operation {
     case .withdraw: 0x19
     case .property: 0x1A
     case .created: 0x1B
+    case .modified: 0x24
     }
   }
 }
@@ -533,12 +536,12 @@ private struct ChangeDecoder {
       let assignment = ReplicatingRegister<String>.Assignment(
         value: String(text[text.utf8.index(after: end)...]), time: moment)
       return .edit(note, .property(PropertyName(String(text[..<end])), assignment))
-    case 0x1B:
-      let created = try self.time(near: time)
-      guard (-Change.latestTime...Change.latestTime).contains(created) else {
+    case 0x1B, 0x24:
+      let moment = try self.time(near: time)
+      guard (-Change.latestTime...Change.latestTime).contains(moment) else {
         throw reader.failure("a time beyond all calendars")
       }
-      return .edit(note, .created(created))
+      return .edit(note, tag == 0x1B ? .created(moment) : .modified(moment))
     case 0x1c: return .purge(note)
     case 0x1e:
       let ticks = try reader.count()

@@ -175,7 +175,7 @@ extension Note.Operation {
     case .priority: .priority
     case .tags: .tags
     case .property(let name, _): name == .path ? .path : name.headerKey == nil ? [] : .header
-    case .text, .delete, .restore, .base, .withdraw, .created: []
+    case .text, .delete, .restore, .base, .withdraw, .created, .modified: []
     }
   }
 }

@@ -1,6 +1,6 @@
-// A note in bytes, as it is put away and taken out again. This file owns the encoding, "format 4":
+// A note in bytes, as it is put away and taken out again. This file owns the encoding, "format 5":
 //
-//     format                 a byte, 4
+//     format                 a byte, 5
 //     created                signed varint: milliseconds since 1970
 //     title, priority        registers; a priority is a byte: 0 low, 1 normal, 2 high
 //     tags                   1 and a set of counted UTF-8; 0 if there never was one
@@ -15,10 +15,12 @@
 //                            names, each the first change and a varint: how many; in logical time
 //     text                   with all of its past
 //     content                version: of each replica the last change that wrote content
-//     deletions              varint: how many; each a change and the version it covers, in the order of the changes
+//     deletions              varint: how many; each a change, a signed varint: its time, less that of the creation, and the version it
+//                            covers, in the order of the changes
 //     last change            varint: where its logical time begins; varint: its author, n for the n-th replica of `content`,
 //                            0 if that does not have it, and 16 bytes of identity follow; signed varint: its time, less
 //                            that of the creation
+//     imported               0, or 1 and a signed varint: when an imported note was last changed before, less the time of the creation
 //
 // The parts are encoded as their types do. The name of the note is not in it.
 
@@ -69,12 +71,13 @@ extension Note {
     writer.varint(deletions.count)
     for deletion in deletions {
       deletion.change.encode(into: &writer)
+      writer.signed(deletion.clock - created)
       deletion.covered.encode(into: &writer)
     }
     encodeLastChange(into: &writer)
   }
 
-  fileprivate static var format: UInt8 { 4 }
+  fileprivate static var format: UInt8 { 5 }
 
   private func encodeLastChange(into writer: inout ByteWriter) {
     writer.varint(lastChange.logical.count)
@@ -85,6 +88,8 @@ extension Note {
       writer.identifier(lastChange.logical.replica)
     }
     writer.signed(lastChange.clock - created)
+    (imported != nil).encode(into: &writer)
+    if let imported { writer.signed(imported - created) }
   }
 
   private mutating func decodeLastChange(from reader: inout ByteReader) throws(DecodingFailure) {
@@ -101,9 +106,16 @@ extension Note {
       guard place <= replicas.count else { throw start.failure("replica \(place) of a note") }
       lastChange.logical.replica = replicas[place - 1]
     }
-    let (clock, overflow) = created.addingReportingOverflow(try reader.signed())
+    lastChange.clock = try decodeTime(from: &reader)
+    imported = try Bool(from: &reader) ? try decodeTime(from: &reader) : nil
+  }
+
+  /// A time that stands as its distance from that of the creation.
+  private func decodeTime(from reader: inout ByteReader) throws(DecodingFailure) -> Int64 {
+    let start = reader
+    let (time, overflow) = created.addingReportingOverflow(try reader.signed())
     guard !overflow else { throw start.failure("a time beyond all calendars") }
-    lastChange.clock = clock
+    return time
   }
 
   private static func encode(_ ranges: [ElementRange], into writer: inout ByteWriter) {
@@ -242,7 +254,8 @@ extension Note {
     for _ in 0..<(try reader.count()) {
       let start = reader
       let change = try ChangeID(from: &reader)
-      let deletion = Deletion(change: change, covered: try Version(from: &reader))
+      let deletion = Deletion(
+        change: change, clock: try decodeTime(from: &reader), covered: try Version(from: &reader))
       guard deletions.last.map({ $0.change <= change && $0 != deletion }) ?? true else {
         throw start.failure("deletions out of order")
       }

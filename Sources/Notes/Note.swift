@@ -42,13 +42,23 @@ public struct Note: Sendable, Equatable, Identifiable {
     case property(PropertyName, ReplicatingRegister<String>.Assignment)
     /// The note is as old as this: milliseconds since 1970. Of several behind its creation the least counts.
     case created(Int64)
+    /// The note's content was last changed at this time, before it was imported: milliseconds since 1970. Of several behind its creation the least counts.
+    case modified(Int64)
 
     /// True if it counts as content: something that a deletion must have seen to cover.
     var isContent: Bool {
       switch self {
       case .title, .text, .restore, .withdraw: true
-      case .priority, .tags, .delete, .base, .created: false
+      case .priority, .tags, .delete, .base, .created, .modified: false
       case .property(let name, _): name.isContent
+      }
+    }
+
+    /// True if it counts as a change of the note (`modified`): of its text, title or tags.
+    var isModification: Bool {
+      switch self {
+      case .title, .text, .withdraw, .tags: true
+      case .priority, .property, .delete, .restore, .base, .created, .modified: false
       }
     }
 
@@ -60,6 +70,8 @@ public struct Note: Sendable, Equatable, Identifiable {
 
   struct Deletion: Equatable, Sendable {
     var change: ChangeID
+    /// Milliseconds since 1970, by the clock of its author.
+    var clock: Int64
     var covered: Version
   }
 
@@ -67,12 +79,17 @@ public struct Note: Sendable, Equatable, Identifiable {
   public let id: NoteID
   /// Milliseconds since 1970, by the clock of its author, or as its author has said.
   public internal(set) var created: Int64
-  /// The time of the last change, by the clock of its author. Milliseconds since 1970.
+  /// The time of the last change of text, title or tags, by the clock of its author. Milliseconds since 1970.
   ///
   /// The last one in logical order: it comes after all that its author had seen, also after a change whose clock was years
-  /// ahead. A new place among the notes does not count.
+  /// ahead. Of an imported note it is never before the time that the import has taken over.
   /// Of a note that was created by a change without a time, and not changed since, the time when it was created.
-  public var modified: Int64 { lastChange.clock == 0 ? created : lastChange.clock }
+  public var modified: Int64 {
+    guard let imported else { return lastChange.clock == 0 ? created : lastChange.clock }
+    return lastChange.logical.count == 0 ? imported : max(imported, lastChange.clock)
+  }
+  /// The time of the last change before the note was imported. Milliseconds since 1970.
+  var imported: Int64?
   var lastChange: Moment
   /// The title, without line breaks.
   public internal(set) var title = ReplicatingRegister("")
@@ -91,23 +108,33 @@ public struct Note: Sendable, Equatable, Identifiable {
   /// Sorted by change.
   var deletions: [Deletion] = []
 
-  init(id: NoteID, created: Int64) {
+  init(id: NoteID, created: Int64, imported: Int64? = nil) {
     self.id = id
     self.created = created
+    self.imported = imported
     // Every other change follows this one.
-    lastChange = Moment(
-      logical: LamportTimestamp(count: 0, replica: id.creation.replica), clock: created)
+    lastChange = Self.creation(of: id, clock: created)
     content.insert(id.creation)
+  }
+
+  /// A moment before all changes of a note.
+  private static func creation(of id: NoteID, clock: Int64) -> Moment {
+    Moment(logical: LamportTimestamp(count: 0, replica: id.creation.replica), clock: clock)
   }
 
   /// What is left of a note that was purged: nothing, in the trash, as if its creation had deleted it.
   init(purged id: NoteID) {
     self.init(id: id, created: 0)
-    insert(Deletion(change: id.creation, covered: content))
+    insert(Deletion(change: id.creation, clock: 0, covered: content))
   }
 
   /// True if a deletion covers all content.
   public internal(set) var isTrashed = false
+
+  /// The time of the last deletion that covers all content, by the clock of its author; nil outside the trash. Milliseconds since 1970.
+  public var trashed: Int64? {
+    isTrashed ? deletions.filter { $0.covered.isSuperset(of: content) }.map(\.clock).max() : nil
+  }
 
   /// The deletion that covers what is here.
   public var deletion: Operation { .delete(covered: content) }
@@ -128,8 +155,7 @@ public struct Note: Sendable, Equatable, Identifiable {
     _ operation: Operation, _ stamp: Stamp, at moment: Moment,
     _ report: (ReplicatingText.Effect) -> Void
   ) {
-    // It says when the note was created, and changes nothing.
-    if case .created = operation {} else { follow(moment) }
+    if operation.isModification { follow(moment, in: stamp.change) }
     if operation.isContent { touch(stamp.change) }
     switch operation {
     case .title(let assignment): title.apply(assignment, stamp)
@@ -137,13 +163,20 @@ public struct Note: Sendable, Equatable, Identifiable {
     case .tags(let operation): tags.apply(operation, stamp)
     case .text(let operation): text.apply(operation, stamp, report)
     case .delete(let covered):
-      insert(Deletion(change: stamp.change, covered: covered))
+      insert(Deletion(change: stamp.change, clock: moment.clock, covered: covered))
     case .withdraw(let changes):
       withdrawals.insert(Withdrawals.Withdrawal(changes, stamp))
     case .property(let name, let assignment):
       properties[name, default: ReplicatingRegister("")].apply(assignment, stamp)
     case .created(let created):
       self.created = stamp.change == id.creation ? created : Self.older(self.created, created)
+    case .modified(let modified):
+      if stamp.change == id.creation {
+        imported = modified
+        lastChange = Self.creation(of: id, clock: created)
+      } else {
+        imported = min(imported ?? modified, modified)
+      }
     case .restore, .base: break
     }
   }
@@ -157,7 +190,7 @@ public struct Note: Sendable, Equatable, Identifiable {
   mutating func record(_ operation: Operation, _ stamp: Stamp, at moment: Moment) {
     switch operation {
     case .text, .withdraw:
-      follow(moment)
+      follow(moment, in: stamp.change)
       touch(stamp.change)
     default: apply(operation, stamp, at: moment) { _ in }
     }
@@ -166,6 +199,11 @@ public struct Note: Sendable, Equatable, Identifiable {
   /// The time of the older of two creations; 0 for one whose time is not known.
   private static func older(_ one: Int64, _ other: Int64) -> Int64 {
     one == 0 || other == 0 ? one + other : min(one, other)
+  }
+
+  /// Notes when a change was made. The one that creates an imported note is none of its content.
+  private mutating func follow(_ moment: Moment, in change: ChangeID) {
+    if imported == nil || change != id.creation { follow(moment) }
   }
 
   private mutating func follow(_ moment: Moment) {
@@ -213,7 +251,7 @@ public struct Note: Sendable, Equatable, Identifiable {
       {
         throw InvalidChange("a deletion of what its author could not know")
       }
-    case .restore, .created: break
+    case .restore, .created, .modified: break
     case .property(let name, let assignment):
       try ReplicatingRegister<String>.validate(assignment)
       guard name.isValid else { throw InvalidChange("a property that can be none") }
@@ -254,6 +292,7 @@ extension Note: Replicable {
     var withdrawals: [Withdrawals.Withdrawal]
     var content: Version
     var deletions: [Deletion]
+    var imported: Int64?
     var lastChange: Moment
     var created: Int64
 
@@ -286,8 +325,8 @@ extension Note: Replicable {
       tags: tags.changes(since: version), text: text.changes(since: version),
       properties: properties.mapValues { $0.changes(since: version) },
       withdrawals: withdrawals.list.filter { !version.contains($0.stamp.change) }, content: content,
-      deletions: deletions.filter { !version.contains($0.change) }, lastChange: lastChange,
-      created: created)
+      deletions: deletions.filter { !version.contains($0.change) }, imported: imported,
+      lastChange: lastChange, created: created)
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) {
@@ -328,6 +367,7 @@ extension Note: Replicable {
     content.merge(changes.content)
     for deletion in changes.deletions { insert(deletion) }
     isTrashed = deletions.contains { $0.covered.isSuperset(of: content) }
+    imported = [imported, changes.imported].compactMap { $0 }.min()
     follow(changes.lastChange)
     created = Self.older(created, changes.created)
   }

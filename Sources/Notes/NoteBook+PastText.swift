@@ -25,7 +25,7 @@ extension NoteBook {
     var notes: [NoteID: Note] = [:]
     for note in present {
       part.merge(version.intersection(note.version))
-      notes[note.id] = Note(id: note.id, created: note.created)
+      notes[note.id] = Note(id: note.id, created: note.created, imported: note.imported)
     }
     var edits: [(moment: Moment, stamp: Stamp, note: NoteID, operation: Note.Operation)] = []
     for replica in part.replicas {

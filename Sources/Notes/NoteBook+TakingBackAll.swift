@@ -343,7 +343,7 @@ private struct PastParts {
   }
 
   private func state(of note: Note, at version: Version) -> Note {
-    var past = Note(id: note.id, created: note.created)
+    var past = Note(id: note.id, created: note.created, imported: note.imported)
     for edit in edits[note.id] ?? [] where version.contains(edit.stamp.change) {
       past.record(edit.operation, edit.stamp, at: edit.moment)
     }

@@ -12,12 +12,14 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
   public let priority: Priority
   /// Milliseconds since 1970.
   public let created: Int64
-  /// The time of the last change, as in `Note`. Milliseconds since 1970.
+  /// The time of the last change of text, title or tags, as in `Note`. Milliseconds since 1970.
   public let modified: Int64
   /// Bytes of the text.
   public let length: Int
   /// True if the note is in the trash.
-  public let isTrashed: Bool
+  public var isTrashed: Bool { trashed != nil }
+  /// The time of its deletion, if the note is in the trash. Milliseconds since 1970.
+  public let trashed: Int64?
   /// Where the note's file is among others; empty if it has no place.
   public let path: String
 
@@ -33,12 +35,12 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
     created = note.created
     modified = note.modified
     self.length = length
-    isTrashed = note.isTrashed
+    trashed = note.trashed
     path = note.path
   }
 
   // As it stands before a note that is put away: the title, how many tags and these, the priority, created, modified less
-  // created, the length, whether it is in the trash, and the path.
+  // created, the length, whether it is in the trash and since when, less created, and the path.
 
   func encode(into writer: inout ByteWriter) {
     title.encode(into: &writer)
@@ -49,6 +51,7 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
     writer.signed(modified - created)
     writer.varint(length)
     isTrashed.encode(into: &writer)
+    if let trashed { writer.signed(trashed - created) }
     path.encode(into: &writer)
   }
 
@@ -58,7 +61,7 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
     for _ in 0..<(try reader.count()) { _ = try reader.counted() }
     _ = try reader.byte()
     for _ in 0..<3 { _ = try reader.varint() }
-    _ = try reader.byte()
+    if try Bool(from: &reader) { _ = try reader.varint() }
     _ = try reader.counted()
   }
 
@@ -72,7 +75,7 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
     created = try reader.signed()
     modified = created &+ (try reader.signed())
     length = try reader.count()
-    isTrashed = try Bool(from: &reader)
+    trashed = try Bool(from: &reader) ? created &+ (try reader.signed()) : nil
     path = try String(from: &reader)
   }
 }

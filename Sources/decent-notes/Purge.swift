@@ -31,7 +31,7 @@ struct Purge {
     if failures.isEmpty { try purge(notes, in: store, by: author, at: now) }
   }
 
-  /// Purges the notes in the trash in which nothing has changed for `age` milliseconds.
+  /// Purges the notes that have been in the trash for `age` milliseconds.
   init(trashOf store: NoteStore, olderThan age: Int64, by author: Author?, at now: Int64)
     throws(StoreError)
   {
@@ -41,7 +41,7 @@ struct Purge {
       try store.recall { book throws(ArchiveFailure) in
         notes = []
         try book.forEachSummary { summary in
-          if summary.isTrashed, summary.modified <= now - age { notes.append(summary.id) }
+          if let trashed = summary.trashed, trashed <= now - age { notes.append(summary.id) }
           return true
         }
       }

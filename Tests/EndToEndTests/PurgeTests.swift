@@ -61,6 +61,16 @@ struct `Purging` {
     #expect(mixed.ending == .status(1) && mixed.errors.split(separator: "\n").count == 2)
     let young = try run("purge", "--trash", "--older", "30d")
     #expect(young.output == "there is nothing to purge")
+    // A note is not older for what its file says.
+    try FileManager.default.createDirectory(
+      atPath: temporary("old"), withIntermediateDirectories: true)
+    try Data("---\ncreated: 2001-01-01\nupdated: 2001-01-01\n---\n".utf8).write(
+      to: URL(fileURLWithPath: temporary("old") + "/ancient.md"))
+    #expect(try run("import", temporary("old")).ending == .status(0))
+    #expect(try run("trash", "ancient").ending == .status(0))
+    #expect(
+      try run("purge", "--trash", "--older", "30d").output == "there is nothing to purge")
+    #expect(try run("restore", "ancient").ending == .status(0))
     #expect(try run("purge", "--trash").output.hasPrefix("purged 1 note: "))
     let again = try run("purge", note)
     #expect(again.ending == .status(1) && again.errors.contains("it was purged before"))

@@ -22,9 +22,9 @@ import Testing
       read.notes.map { string($0.text) } == ["Milk\nBread", "# Plan\nStep", "", "", "no blank", ""])
     #expect(read.notes.map(\.isTrashed) == [false, false, false, false, false, true])
     #expect(read.notes[0].tags == ["home"])
-    #expect(read.notes[0].created == 1_795_428_000_000)
-    #expect(read.notes[0].modified == 1_795_431_600_123)
-    #expect(read.notes[1].created == nil)
+    #expect(read.notes[0].dates.created.map(\.time) == [1_795_428_000_000])
+    #expect(read.notes[0].dates.modified.map(\.time) == [1_795_431_600_123])
+    #expect(read.notes[1].dates.created.isEmpty)
     #expect(read.skipped == 3)
   }
 

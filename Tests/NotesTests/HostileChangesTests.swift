@@ -185,7 +185,9 @@ extension SplitMix64 {
     case 8:
       let name = pick(["path", "header:a", "", "\r", String(repeating: "x", count: 221)])
       return .property(PropertyName(name), .init(value: pick(["", "\n"]), time: pick([-1, 5])))
-    case 9: return .created(pick([0, -5, 3_155_760_000_000_000]))
+    case 9:
+      let time: Int64 = pick([0, -5, 3_155_760_000_000_000])
+      return chance(50) ? .created(time) : .modified(time)
     default:
       return .priority(.init(value: .high, time: pick([0, 7_258_118_400_001, 5])))
     }

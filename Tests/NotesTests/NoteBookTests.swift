@@ -420,9 +420,13 @@ private struct Moment {
         for replica in book.version.replicas {
           try book.forEachChange(of: replica, upTo: book.version[replica]) { change, _ in
             let isCounted = change.operations.contains {
-              if case .edit(note.id, _) = $0 { true } else { change.id == note.id.creation }
+              if case .edit(note.id, let edit) = $0 { edit.isModification } else { false }
             }
-            if isCounted { edits.append((change.id, change.time)) }
+            if change.id == note.id.creation {
+              edits.append((change.id, note.imported ?? change.time))
+            } else if isCounted {
+              edits.append((change.id, max(change.time, note.imported ?? change.time)))
+            }
           }
         }
         let last = edits.filter { $0.time == note.modified }

@@ -50,7 +50,7 @@ private struct NaiveLog {
         case .delete: words[note, default: []].insert("trash")
         case .restore: words[note, default: []].insert("restore")
         case .created: words[note, default: []].insert("created")
-        case .base, .property: break
+        case .base, .property, .modified: break
         }
       }
     }

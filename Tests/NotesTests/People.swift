@@ -143,7 +143,8 @@ final class Person {
 
   @discardableResult
   func create(
-    _ title: String, _ text: String = "", at index: Int = 0, created: Int64? = nil
+    _ title: String, _ text: String = "", at index: Int = 0, created: Int64? = nil,
+    modified: Int64? = nil
   ) -> NoteID {
     let note = NoteID(creation: book.next(by: id))
     try! book.openOrder()
@@ -153,6 +154,7 @@ final class Person {
     ]
     let edit = Edit(range: 0..<0, replacement: Array(text.utf8))
     if let created { operations.append(.edit(note, .created(created))) }
+    if let modified { operations.append(.edit(note, .modified(modified))) }
     operations += ReplicatingText().operations(for: [edit]).map { .edit(note, .text($0)) }
     make(operations)
     return note
@@ -391,7 +393,8 @@ extension SplitMix64 {
       let index = below(live + 1)
       let created: Int64? = chance(20) ? pick([0, 5, -5_000_000_000_000]) : nil
       let new = person.create(
-        pick(["x", "y", ""]), chance(50) ? pick(texts) : "", at: index, created: created)
+        pick(["x", "y", ""]), chance(50) ? pick(texts) : "", at: index, created: created,
+        modified: chance(20) ? pick([0, 7, 5_000_000_000_000]) : nil)
       if let created { #expect(person.book[new]!.created == created) }
       let shown = person.book.notes.filter { !$0.isTrashed }.map(\.id)
       #expect(shown.firstIndex(of: new) == index)

@@ -38,6 +38,17 @@ extension FileHeader {
     }
   }
 
+  /// All fields that have one of these names, in the order of the names. O(names × fields).
+  func findAll(_ names: FieldNames) -> [FoundField] {
+    switch syntax {
+    case .yaml: return names.yaml.compactMap { findYAML([$0]) }
+    case .toml:
+      let scans = entries.map { TOMLScan($0.lines) }
+      return names.toml.compactMap { findTOML($0, scans) }
+    case .json: return []
+    }
+  }
+
   /// True if a field that is missing can be added: nothing that is not understood may have it.
   func canAdd(_ names: FieldNames) -> Bool { isUnderstood && !(hasMergeKey && find(names) == nil) }
 
@@ -83,21 +94,25 @@ extension FileHeader {
   private func findTOML(_ paths: [[String]]) -> FoundField? {
     let scans = entries.map { TOMLScan($0.lines) }
     for path in paths {
-      var found: FoundField?
-      for (index, scan) in scans.enumerated() {
-        for entry in scan.entries where !entry.isInArray && Self.isEqual(entry.path, path) {
-          if found == nil {
-            found = FoundField(
-              index: index, key: path.joined(separator: "."), path: entry.path,
-              value: scan.value(of: entry))
-          } else {
-            found!.value.makeOther()
-          }
-        }
-      }
-      if let found { return found }
+      if let found = findTOML(path, scans) { return found }
     }
     return findTable(paths, scans)
+  }
+
+  private func findTOML(_ path: [String], _ scans: [TOMLScan]) -> FoundField? {
+    var found: FoundField?
+    for (index, scan) in scans.enumerated() {
+      for entry in scan.entries where !entry.isInArray && Self.isEqual(entry.path, path) {
+        if found == nil {
+          found = FoundField(
+            index: index, key: path.joined(separator: "."), path: entry.path,
+            value: scan.value(of: entry))
+        } else {
+          found!.value.makeOther()
+        }
+      }
+    }
+    return found
   }
 
   /// A table in the place of a value, or an inline table that may have the value: neither is understood.

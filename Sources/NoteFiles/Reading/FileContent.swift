@@ -32,18 +32,19 @@ public struct FileContent: Sendable {
   public var file: NoteFile
   /// Where its title comes from.
   public var titleSource: TitleSource
+  /// The dates that header, text and name say.
+  public var dates: WrittenDates
   /// When it was created, as header, text or name say. Milliseconds since 1970.
-  public var created: Int64?
-  /// When it was last changed, as the header says. Milliseconds since 1970.
-  public var modified: Int64?
+  public var created: Int64? { dates.created.lazy.compactMap(\.time).first ?? dates.named?.time }
+  /// When it was last changed, as header or text say. Milliseconds since 1970.
+  public var modified: Int64? { dates.modified.lazy.compactMap(\.time).first }
   /// What is in the header, or is one, and was not taken over.
   public var issues: [FileIssue]
 
   /// A note that was read from something else than a file of its own.
-  public init(_ file: NoteFile, created: Int64?, modified: Int64?) {
+  public init(_ file: NoteFile, _ dates: WrittenDates) {
     self.file = file
-    self.created = created
-    self.modified = modified
+    self.dates = dates
     titleSource = .field
     issues = []
   }
@@ -77,8 +78,8 @@ public struct FileContent: Sendable {
       tags: facts.tags ?? derived.tags, priority: facts.priority ?? .normal, id: facts.id,
       text: text)
     titleSource = facts.title == nil ? derived.titleSource : .field
-    created = facts.created(zone: zone) ?? derived.created(zone: zone)
-    modified = facts.modified(zone: zone)
+    dates = WrittenDates(split.header, zone: zone)
+    derived.add(to: &dates, zone: zone)
     issues = facts.issues + (split.isTooLarge ? [.headerTooLarge] : [])
   }
 }
@@ -88,7 +89,10 @@ struct DerivedFacts {
   var title: String
   var titleSource: TitleSource
   var tags: [String]
-  private var times: [String]
+  private let org: OrgKeywords?
+  private let joplin: WrittenDates
+  /// The date in the name.
+  private let named: String?
 
   init(path: String, type: FileType, text: [UInt8]) {
     let parts = NameParts(path: path)
@@ -103,13 +107,21 @@ struct DerivedFacts {
       (title, titleSource) = (parts.title, .stem)
     }
     tags = HeaderFacts.fitting(org?.tags ?? parts.tags).tags
-    times = [org?.date, parts.created].compactMap { $0 }
+    joplin = type == .org ? WrittenDates() : WrittenDates(joplin: text[...])
+    named = parts.created
+    self.org = org
   }
 
-  func created(zone: LocalZone) -> Int64? {
-    for time in times {
-      if let found = FileTime.milliseconds(time, zone: zone) { return found }
+  /// Adds the dates that are not in the header.
+  func add(to dates: inout WrittenDates, zone: LocalZone) {
+    func read(_ list: [(key: String, value: String)]) -> [WrittenDate] {
+      list.map { .init(key: $0.key, time: FileTime.milliseconds($0.value, zone: zone)) }
     }
-    return nil
+    dates.created += read(org?.created ?? []) + joplin.created
+    dates.modified += read(org?.modified ?? []) + joplin.modified
+    // Other names begin so, too.
+    if let named, let time = FileTime.milliseconds(named, zone: zone) {
+      dates.named = WrittenDate(key: "name", time: time)
+    }
   }
 }

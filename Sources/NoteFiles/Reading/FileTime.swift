@@ -16,12 +16,13 @@ struct FileTime {
 
   /// Milliseconds since 1970; `nil` if the text is no time.
   ///
-  /// `2026-11-23` (also with slashes), a `T` or blanks, `10:00`, `:05`, `.123`, `Z` or `+01:00` (also `+0100`, `+01`); Org's day of the week and
+  /// `2026-11-23` (also with slashes), a `T` or blanks, `10:00`, `:05`, `.123`, `Z`, `UTC` or `+01:00` (also `+0100`, `+01`, `UTC+01:00`); Org's day of the week and
   /// brackets; and without signs: `20261123`, `202611231000`, `20261123100000`, `20261123T100000`, seconds (10 digits) and milliseconds (13) since 1970.
   static func milliseconds(_ text: some StringProtocol, zone: LocalZone) -> Int64? {
     var bytes = Array(text.utf8)[...].trimmed
     guard bytes.count <= 64 else { return nil }
-    if let first = bytes.first, let last = bytes.last, bytes.count > 1,
+    // A link to the note of a day has two of them.
+    while let first = bytes.first, let last = bytes.last, bytes.count > 1,
       (first, last) == (UInt8(ascii: "<"), UInt8(ascii: ">"))
         || (first, last) == (.openingBracket, .closingBracket)
     {
@@ -74,6 +75,10 @@ struct FileTime {
 
   private mutating func readOffset() -> Int64? {
     if take("Zz") != nil { return 0 }
+    if ["utc", "gmt"].contains(rest.prefix(3).text.lowercased()) {
+      rest = rest.dropFirst(3)
+      if rest.isEmpty { return 0 }
+    }
     guard let sign = take("+-"), let hours = number(2), hours < 24 else { return nil }
     var seconds = hours * 3600
     if !rest.isEmpty {

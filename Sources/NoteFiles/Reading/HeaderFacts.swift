@@ -41,12 +41,6 @@ struct HeaderFacts {
   var locked: Set<HeaderFact> = []
   private let header: FileHeader
 
-  /// The names of Obsidian's linter have blanks.
-  private static let createdKeys = ["created", "date", "created_at", "date created", "identifier"]
-  private static let modifiedKeys = [
-    "updated", "modified", "updated_at", "date modified", "lastmod",
-  ]
-
   init(_ header: FileHeader) {
     self.header = header
     read(.title, .title) { $0.readTitle($1, $2) }
@@ -174,27 +168,6 @@ struct HeaderFacts {
       return nil
     }
     return scalar.text
-  }
-
-  // MARK: - Times
-
-  func created(zone: LocalZone) -> Int64? { time(Self.createdKeys, zone) }
-
-  func modified(zone: LocalZone) -> Int64? { time(Self.modifiedKeys, zone) }
-
-  private func time(_ keys: [String], _ zone: LocalZone) -> Int64? {
-    for key in keys {
-      guard let value = header.find(FieldNames([key]))?.value else { continue }
-      var text: String?
-      switch value.kind {
-      case .scalar(let scalar): text = scalar.text
-      // An Org time in brackets is a list to YAML.
-      case .flow(let items) where items.count == 1: text = items[0].text
-      default: break
-      }
-      if let text, let time = FileTime.milliseconds(text, zone: zone) { return time }
-    }
-    return nil
   }
 }
 

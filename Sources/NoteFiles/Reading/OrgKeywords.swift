@@ -2,7 +2,8 @@
 struct OrgKeywords {
   var title: String?
   var tags: [String]?
-  var date: String?
+  var created: [(key: String, value: String)] = []
+  var modified: [(key: String, value: String)] = []
 
   /// - Complexity: O(length of what stands before the first heading).
   init(_ text: ArraySlice<UInt8>) {
@@ -20,7 +21,8 @@ struct OrgKeywords {
         continue
       }
       let value = line[(colon + 1)...].trimmed
-      switch line[(line.startIndex + 2)..<colon].text.lowercased() {
+      let key = line[(line.startIndex + 2)..<colon].text.lowercased()
+      switch key {
       // Of several titles Org makes one.
       case "title":
         title =
@@ -31,7 +33,9 @@ struct OrgKeywords {
         let parts = value.split { isColons ? $0 == .colon : $0.isBlank }
         tags = tags ?? []
         tags!.append(contentsOf: parts.map(\.trimmed.text).filter { !$0.isEmpty })
-      case "date": date = date ?? value.text
+      case "date", "created": if !value.isEmpty { created.append((key, value.text)) }
+      case "modified", "last_modified", "lastmod", "hugo_lastmod":
+        if !value.isEmpty { modified.append((key, value.text)) }
       default: break
       }
     }

@@ -40,7 +40,9 @@ extension RawOperation.Tag {
     case .delete: .trash
     case .restore: .restore
     case .purge: .purge
-    case .base, .property, .original, .redacted, .author, .imported, .request, .contentAddressed: []
+    case .base, .property, .modified, .original, .redacted, .author, .imported, .request,
+      .contentAddressed:
+      []
     }
   }
 }

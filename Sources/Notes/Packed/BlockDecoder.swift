@@ -357,7 +357,7 @@ struct BlockDecoder {
     case .place:
       operation.first = try element()
       operation.second = try element()
-    case .created: operation.time = try reader.signed()
+    case .created, .modified: operation.time = try reader.signed()
     case .title, .property:
       operation.time = try reader.signed()
       text = try reader.counted()

@@ -243,7 +243,7 @@ struct BlockEncoder {
     case .place:
       steps.element(operation.first)
       steps.element(operation.second)
-    case .created: steps.signed(operation.time)
+    case .created, .modified: steps.signed(operation.time)
     case .title, .property:
       steps.signed(operation.time)
       steps.counted(bytes.text(of: operation))

@@ -52,6 +52,7 @@ struct RawOperation: Equatable, Sendable {
     case contentAddressed = 0x23
     /// An insertion with a divider, as which it is known once it was read.
     case dividedInsertion = 0x22
+    case modified = 0x24
 
     /// True for a mark in front of the operations of a change: it is about no note.
     var isMark: Bool {
@@ -236,7 +237,7 @@ struct RawChangeReader {
     case .priority:
       operation.time = try reader.signed()
       operation.count = Int(try reader.byte())
-    case .created: operation.time = try reader.signed()
+    case .created, .modified: operation.time = try reader.signed()
     case .insertTag: operation.text = try text(&reader)
     case .removeTag:
       operation.text = try text(&reader)
@@ -354,7 +355,7 @@ struct RawChangeWriter {
     case .title, .property:
       writer.signed(operation.time)
       writer.counted(text)
-    case .created: writer.signed(operation.time)
+    case .created, .modified: writer.signed(operation.time)
     case .priority:
       writer.signed(operation.time)
       writer.byte(UInt8(truncatingIfNeeded: operation.count))

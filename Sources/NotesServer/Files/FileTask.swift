@@ -44,6 +44,8 @@ struct ImportTask {
   var isOlder = false
   /// Files with headers that are not understood as a whole, and what is not.
   var headers: [(path: FilePath, what: String)] = []
+  /// Dates in new files that were not taken over.
+  var dates: [(path: FilePath, issues: [String])] = []
   var skipped: [FolderWalk.Skipped] = []
 
   mutating func skip(_ path: FilePath, _ reason: String) {

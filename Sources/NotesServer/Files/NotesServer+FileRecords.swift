@@ -22,10 +22,10 @@ extension NotesServer {
   /// Reads a file.
   func readFile(_ path: FilePath, in tree: any FileTree) -> Result<ReadFile, UnreadFile> {
     do {
-      guard let (bytes, _) = try tree.read(path.text, limit: ReadFile.longest) else {
+      guard let (bytes, status) = try tree.read(path.text, limit: ReadFile.longest) else {
         return .failure(UnreadFile(reason: "it is gone"))
       }
-      return .success(try ReadFile(bytes, path: path, zone: environment.zone))
+      return .success(try ReadFile(bytes, path: path, zone: environment.zone, status: status))
     } catch let refusal as FileRefusal {
       return .failure(UnreadFile(reason: refusal.reason))
     } catch {

@@ -194,6 +194,7 @@ extension NotesServer {
     _ file: ReadFile, at path: FilePath, _ task: inout ImportTask
   ) throws(ResponseError) {
     task.created += 1
+    task.dates.append((path, file.dates(at: environment.now()).issues))
     if task.isDryRun { return }
     let last = task.last
     let id = try create(
@@ -245,6 +246,7 @@ extension NotesServer {
     if let failure { return refuse(task.id, failure) }
     tellLacking(of: task.tree, task.isOlder, isImport: true)
     tellHeaders(task.headers)
+    tellDates(task.dates, of: "import")
     var result = JSONWriter()
     result.beginObject()
     result.member("created", task.created)

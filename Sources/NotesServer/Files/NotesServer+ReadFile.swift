@@ -36,7 +36,7 @@ extension NotesServer {
       }
       if isNew {
         let place = Change.Operation.place(try placement(self, id))
-        try commit([place, created(id, file)], telling: true, importing: isImport)
+        try commit([place] + dates(id, file), telling: true, importing: isImport)
         return id
       }
     }
@@ -44,7 +44,7 @@ extension NotesServer {
     do { session = try store!.nextSession() } catch { throw ResponseError(error) }
     let id = NoteID(creation: book.next(by: session))
     var operations = creation(of: id, from: file, at: path, try placement(self, id), time: now)
-    operations.append(created(id, file))
+    operations.insert(contentsOf: dates(id, file), at: 2)
     try commit(operations, as: session, telling: true, importing: isImport) {
       change throws(StoreError) in
       try announce(id, change)
@@ -52,11 +52,10 @@ extension NotesServer {
     return id
   }
 
-  /// The operation that says since when there is the note of a file.
-  private func created(_ id: NoteID, _ file: ReadFile) -> Change.Operation {
-    .edit(
-      id, .created(min(max(file.content.created ?? environment.now(), -Self.farTime), Self.farTime))
-    )
+  /// The operations that say when the note of a file was created, and when it was last changed.
+  private func dates(_ id: NoteID, _ file: ReadFile) -> [Change.Operation] {
+    let dates = file.dates(at: environment.now())
+    return [.edit(id, .created(dates.created)), .edit(id, .modified(dates.modified))]
   }
 
   /// The operations that create a note as a file says.
@@ -74,9 +73,6 @@ extension NotesServer {
     return operations
       + properties.map { .edit(id, .property($0.0, .init(value: $0.1, time: time))) }
   }
-
-  /// The end of the year 9999: times further from 1970 are none of notes. Milliseconds.
-  private static let farTime: Int64 = 253_402_300_799_999
 
   /// The operations that bring into a note what has changed in its file.
   ///

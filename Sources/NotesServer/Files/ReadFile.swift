@@ -1,4 +1,5 @@
 internal import Bytes
+internal import FileTree
 internal import NoteFiles
 internal import Notes
 internal import ReplicatingTypes
@@ -11,11 +12,17 @@ struct ReadFile {
   var hasPath = true
   /// True if the note lies in the trash.
   var isTrashed = false
+  /// The status of the file when it was read; nil for a note that has no file of its own.
+  var status: FileStatus?
 
   /// The size of the largest file that is taken, in bytes: with its change it still travels.
   static let longest = 48 << 20
 
-  init(_ bytes: [UInt8], path: FilePath, zone: LocalZone) throws(FileRefusal) {
+  /// - Parameter status: of the file while it was read; a note that is made from it without is as old as the import.
+  init(
+    _ bytes: [UInt8], path: FilePath, zone: LocalZone, status: FileStatus? = nil
+  ) throws(FileRefusal) {
+    self.status = status
     content = try FileContent(
       reading: bytes, path: path.text, limit: Self.longest, zone: zone)
     hash = SHA256.prefix64(of: bytes[...])
@@ -24,7 +31,7 @@ struct ReadFile {
   /// One of Simplenote's notes.
   init(_ note: Simplenote.Note) {
     let file = NoteFile(path: "simplenote.md", title: note.title, tags: note.tags, text: note.text)
-    content = FileContent(file, created: note.created, modified: note.modified)
+    content = FileContent(file, note.dates)
     let bytes = Array("\(note.isTrashed) \(note.title)\n\(note.tags)\n".utf8) + note.text
     hash = SHA256.prefix64(of: bytes[...])
     hasPath = false

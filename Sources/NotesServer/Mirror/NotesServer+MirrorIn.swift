@@ -124,7 +124,9 @@ extension NotesServer {
     } catch { return refuseFile(path, mirror, hash: 0, error.cause) }
     mirror.touched.remove(path)
     mirror.statuses[path] = status
-    do throws(FileTreeError) { try take(bytes, at: path, mirror) } catch { throw .files(error) }
+    do throws(FileTreeError) { try take(bytes, status, at: path, mirror) } catch {
+      throw .files(error)
+    }
   }
 
   private func isNews(_ bytes: [UInt8], _ path: FilePath, _ mirror: Mirror) -> Bool {
@@ -165,7 +167,7 @@ extension NotesServer {
 
   /// Takes in the bytes of a file.
   private mutating func take(
-    _ bytes: [UInt8], at path: FilePath, _ mirror: Mirror
+    _ bytes: [UInt8], _ status: FileStatus, at path: FilePath, _ mirror: Mirror
   ) throws(FileTreeError) {
     let hash = SHA256.prefix64(of: bytes[...])
     do throws(ResponseError) {
@@ -175,7 +177,9 @@ extension NotesServer {
       }
     } catch { throw FileTreeError("mirror", path.text, .other, error.message) }
     let file: ReadFile
-    do { file = try ReadFile(bytes, path: path, zone: environment.zone) } catch {
+    do {
+      file = try ReadFile(bytes, path: path, zone: environment.zone, status: status)
+    } catch {
       return refuseFile(path, mirror, hash: hash, error.reason)
     }
     mirror.refused[path] = nil
@@ -471,6 +475,7 @@ extension NotesServer {
         try mirror.remember(path, .init(note: id, states: [state]), after: [])
       })
     mirror.notesByPath = notes
+    tellDates([(path, file.dates(at: environment.now()).issues)], of: "mirror")
     try rememberFile(path, .init(note: id, states: [file.state(heads: book.revision.heads)]))
   }
 

@@ -250,7 +250,7 @@ extension Verb {
         options: [
           Option("--trash", "all notes in the trash"),
           Option(
-            "--older", "AGE", .age, "those in which nothing has changed for so long (30d, 12h)"),
+            "--older", "AGE", .age, "those that have been there for so long (30d, 12h)"),
         ],
         "forget notes of the trash for good, on all machines",
         details: """
