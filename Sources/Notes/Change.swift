@@ -11,6 +11,8 @@
 //                 | 20                                             made from files that a user has imported
 //                 | 21 text                                        made for a request with a key (RequestMark.swift): a byte, its kind; a
 //                                                                varint, its place among those of the key; 16 bytes, a hash of the key
+//                 | 23 back                                        an entry of history begins with the change of this author whose number
+//                                                                is by `back` less than this one's, 0 … 4095 (OpenEntries.swift)
 //                                                                (each mark at most once, in this order)
 //     time        = signed varint, milliseconds since the previous change of the same replica (the first: since 1970)
 //     predecessor = mention number                                 a change of another replica that nothing known followed
@@ -104,6 +106,9 @@ public struct Change: Equatable, Sendable {
   public let isImport: Bool
   /// The request for which it was made, if that had a key.
   public let request: RequestMark?
+  /// The number of the author's change with which an entry of the histories of this change's notes begins, if this change says so: its own
+  /// number, or that of one before it.
+  public internal(set) var entryStart: UInt64?
   /// Its operations, in order; a creation comes first, with the place of the new note behind it.
   public internal(set) var operations: [Operation] {
     didSet { rareKinds = RareKinds(of: operations) }
@@ -114,13 +119,14 @@ public struct Change: Equatable, Sendable {
   init(
     id: ChangeID, time: Int64, predecessors: [ChangeID], original: UInt64? = nil,
     author: Author? = nil, isImport: Bool = false, request: RequestMark? = nil,
-    operations: [Operation]
+    entryStart: UInt64? = nil, operations: [Operation]
   ) {
     self.id = id
     self.original = original
     self.author = author
     self.isImport = isImport
     self.request = request
+    self.entryStart = entryStart
     self.time = time
     self.predecessors = predecessors
     self.operations = operations
@@ -180,6 +186,7 @@ enum ChangeMark {
   static let author: UInt8 = 0x1f
   static let imported: UInt8 = 0x20
   static let request: UInt8 = 0x21
+  static let entry: UInt8 = 0x23
 }
 
 /// A change and its encoding, which is made once: for the log, for peers and for history.
@@ -212,6 +219,10 @@ extension Change {
       encoder.writer.byte(ChangeMark.request)
       encoder.writer.counted(request.encoded)
     }
+    if let entryStart {
+      encoder.writer.byte(ChangeMark.entry)
+      encoder.writer.varint(id.number - entryStart)
+    }
     let operations = operations.span
     for index in operations.indices { encoder.operation(operations[index], time: time) }
     mentions = encoder.mentions
@@ -239,6 +250,7 @@ extension Change {
     let request =
       try decoder.skip(ChangeMark.request)
       ? try RequestMark(decoding: try decoder.reader.counted()) : nil
+    let entryStart = try decoder.skip(ChangeMark.entry) ? try decoder.entryStart() : nil
     var operations: [Operation] = []
     while !decoder.reader.isAtEnd {
       let next = try decoder.operation(time: time)
@@ -251,7 +263,7 @@ extension Change {
     mentions = decoder.mentions
     self.init(
       id: id, time: time, predecessors: predecessors, original: original, author: author,
-      isImport: isImport, request: request, operations: operations)
+      isImport: isImport, request: request, entryStart: entryStart, operations: operations)
     guard rareKinds.contains(.redaction) == (original != nil) else {
       throw decoder.reader.failure("a redaction without a hash, or a hash without one")
     }
@@ -405,6 +417,14 @@ private struct ChangeDecoder {
     if !reader.isAtEnd, try reader.byte() == mark { return true }
     reader = start
     return false
+  }
+
+  mutating func entryStart() throws(DecodingFailure) -> UInt64 {
+    let back = try reader.varint()
+    guard back < min(id.number, LogEntry.mostChanges) else {
+      throw reader.failure("an entry that begins too early")
+    }
+    return id.number - back
   }
 
   mutating func author() throws(DecodingFailure) -> Author {

@@ -40,7 +40,7 @@ extension RawOperation.Tag {
     case .delete: .trash
     case .restore: .restore
     case .purge: .purge
-    case .base, .property, .created, .original, .redacted, .author, .imported, .request: []
+    case .base, .property, .created, .original, .redacted, .author, .imported, .request, .entry: []
     }
   }
 }
@@ -51,6 +51,8 @@ struct EffectReader {
   private var change = RawChange()
   /// The notes that the change which was read last has changed, each once. A note is left out if nothing about it is told.
   private(set) var effects: [(note: NoteID, what: WhatHappened)] = []
+  /// The number of the change with which an entry begins, if the change that was read last says so; else 0.
+  private(set) var entryStart: UInt64 = 0
 
   /// - Parameter mentions: whom the replica has named by the last change that is read, or later.
   init(of replica: ReplicaID, mentions: Mentions) {
@@ -62,13 +64,17 @@ struct EffectReader {
     _ number: UInt64, _ encoded: ArraySlice<UInt8>
   ) throws(DecodingFailure) {
     effects.removeAll(keepingCapacity: true)
+    entryStart = 0
     try reader.read(encoded, into: &change)
     // As a rule a change is about one note, and then nothing is hashed.
     var places: [NoteID: Int] = [:]
     var isImport = false
     for operation in change.operations {
-      if operation.tag == .imported { isImport = true }
-      if operation.tag.isMark { continue }
+      if operation.tag.isMark {
+        if operation.tag == .imported { isImport = true }
+        if operation.tag == .entry { entryStart = number - min(number, UInt64(operation.count)) }
+        continue
+      }
       let note = note(of: operation, in: number)
       if effects.last?.note == note {
         effects[effects.count - 1].what.insert(operation.tag.effect)

@@ -352,6 +352,7 @@ struct BlockDecoder {
     case .create, .restore, .insert, .dividedInsertion, .remove, .purge, .imported: break
     case .original: text = try reader.raw(8)
     case .author, .request: text = try reader.counted()
+    case .entry: operation.count = try reader.count()
     case .place:
       operation.first = try element()
       operation.second = try element()

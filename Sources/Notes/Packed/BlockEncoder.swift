@@ -238,6 +238,7 @@ struct BlockEncoder {
     case .create, .restore, .insert, .dividedInsertion, .remove, .purge, .imported: break
     case .original: steps.raw(bytes.text(of: operation))
     case .author, .request: steps.counted(bytes.text(of: operation))
+    case .entry: steps.varint(operation.count)
     case .place:
       steps.element(operation.first)
       steps.element(operation.second)

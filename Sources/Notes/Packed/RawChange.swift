@@ -49,12 +49,16 @@ struct RawOperation: Equatable, Sendable {
     case author = 0x1f
     case imported = 0x20
     case request = 0x21
+    case entry = 0x23
     /// An insertion with a divider, as which it is known once it was read.
     case dividedInsertion = 0x22
 
     /// True for a mark in front of the operations of a change: it is about no note.
     var isMark: Bool {
-      self == .original || self == .author || self == .imported || self == .request
+      switch self {
+      case .original, .author, .imported, .request, .entry: true
+      default: false
+      }
     }
   }
 
@@ -64,7 +68,7 @@ struct RawOperation: Equatable, Sendable {
   /// The elements between which a text is inserted or a note placed; `first` is also the first element removed.
   var first = NamedElement.none
   var second = NamedElement.none
-  /// The number of elements that are removed, or that divide an insertion from others; the priority; how far a base goes back; the logical time of
+  /// The number of elements that are removed, or that divide an insertion from others; the priority; how far a base or the beginning of an entry goes back; the logical time of
   /// what was redacted.
   var count = 0
   /// The time of an assignment or of a creation, less that of the change.
@@ -223,6 +227,7 @@ struct RawChangeReader {
       operation.text = reader.offset..<reader.offset + 8
       _ = try reader.raw(8)
     case .author, .request: operation.text = try text(&reader)
+    case .entry: operation.count = try reader.count()
     case .place:
       operation.first = try element(&reader)
       operation.second = try element(&reader)
@@ -342,6 +347,7 @@ struct RawChangeWriter {
     case .create, .restore, .purge, .imported: break
     case .original: writer.raw(text)
     case .author, .request: writer.counted(text)
+    case .entry: writer.varint(operation.count)
     case .place, .insert, .dividedInsertion:
       try element(operation.first)
       try element(operation.second)
