@@ -77,7 +77,7 @@ export interface Requests {
   'notebook/batch': { params: NotebookBatchParams; result: NotebookBatchResult }
   /** Takes back what one participant did since a time, in all notes, as far as nobody else has written anything there since. It is one step of each attachment of this process that edits one of the notes. */
   'notebook/undo': { params: NotebookUndoParams; result: NotebookUndoResult }
-  /** Answers when everything so far is on disk for good. Does not hold up the requests that follow it. */
+  /** Answers when everything so far is on disk for good. Does not hold up the requests that follow it. With `attachment` it is a save of that text. Fails with `reopen` or `purged` where there is no such attachment. */
   'notebook/flush': { params: NotebookFlushParams; result: null }
   /** Exchanges changes with another replica of the notebook, both ways; with `stay`, also those that are made later, as soon as they are. Answered when each has what either had when it began; does not hold up the requests that follow it. What arrives is told by `notebook/didChange`. Whatever was exchanged before a failure stays. Fails with `peerUnreachable`, `badPeer`, `peerFailed`, `foreignNotebook` or `confined`, or as `notebook/merge` does; and with `divergedSession` when everything was exchanged but what the two know under the same names and is different. */
   'notebook/sync': { params: NotebookSyncParams; result: NotebookSyncResult }
@@ -365,7 +365,7 @@ export interface NoteHistoryResult {
   entries: HistoryEntry[]
 }
 
-/** What one author did with the note in one session until they left it alone for a minute. It ends with every tenth minute of their clock, and after 4,096 changes of the session at most. */
+/** What one author did with the note in one session until a save, the end of the attachment or of the process, a pause of a minute (of five seconds if others wrote meanwhile), a large removal, or undoing. It ends with every tenth minute of their clock, and after 4,096 changes of the session at most. */
 export interface HistoryEntry {
   /** The state after the last of these changes, as their author saw it: `note/get` reads it. */
   revision: Revision
@@ -1110,6 +1110,8 @@ export interface TakenBackNote {
 
 /** Everything may be left out. */
 export interface NotebookFlushParams {
+  /** The text that the user saves: its state is the end of an entry in `note/history`. */
+  attachment?: number
   /** Asks for `$/progress` under this name. */
   workDoneToken?: ProgressToken
 }

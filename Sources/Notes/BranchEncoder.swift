@@ -67,6 +67,7 @@ struct BranchEncoder {
       id: renamed(change.id), time: change.time, predecessors: predecessors,
       original: change.original, author: change.author, isImport: change.isImport,
       request: change.request,
+      entryStart: change.entryStart.map { max($0, shared + 1) - shared },
       operations: change.operations.flatMap { renamed($0, of: change.id.number) })
   }
 

@@ -12,6 +12,8 @@
 //                 | 21 text                                        made for a request with a key (RequestMark.swift): a byte, its kind; a
 //                                                                varint, its place among those of the key; 16 bytes, a hash of the key
 //                 | 23                                             named by its content (ContentAddressedChange.swift)
+//                 | 25 back                                        an entry of history begins with the change of this author whose number
+//                                                                is by `back` less than this one's, 0 … 4095 (OpenEntries.swift)
 //                                                                (each mark at most once, in this order)
 //     time        = signed varint, milliseconds since the previous change of the same replica (the first: since 1970)
 //     predecessor = mention number                                 a change of another replica that nothing known followed
@@ -110,6 +112,9 @@ public struct Change: Equatable, Sendable {
   public let request: RequestMark?
   /// True if its replica is named by a hash of its encoding; see `ContentAddressedChange`.
   let isContentAddressed: Bool
+  /// The number of the author's change with which an entry of the histories of this change's notes begins, if this change says so: its own
+  /// number, or that of one before it.
+  public internal(set) var entryStart: UInt64?
   /// Its operations, in order; a creation comes first, with the place of the new note behind it.
   public internal(set) var operations: [Operation] {
     didSet { rareKinds = RareKinds(of: operations) }
@@ -120,7 +125,7 @@ public struct Change: Equatable, Sendable {
   init(
     id: ChangeID, time: Int64, predecessors: [ChangeID], original: UInt64? = nil,
     author: Author? = nil, isImport: Bool = false, request: RequestMark? = nil,
-    isContentAddressed: Bool = false, operations: [Operation]
+    isContentAddressed: Bool = false, entryStart: UInt64? = nil, operations: [Operation]
   ) {
     self.id = id
     self.original = original
@@ -128,6 +133,7 @@ public struct Change: Equatable, Sendable {
     self.isImport = isImport
     self.request = request
     self.isContentAddressed = isContentAddressed
+    self.entryStart = entryStart
     self.time = time
     self.predecessors = predecessors
     self.operations = operations
@@ -188,6 +194,7 @@ enum ChangeMark {
   static let imported: UInt8 = 0x20
   static let request: UInt8 = 0x21
   static let contentAddressed: UInt8 = 0x23
+  static let entry: UInt8 = 0x25
 }
 
 /// A change and its encoding, which is made once: for the log, for peers and for history.
@@ -221,6 +228,10 @@ extension Change {
       encoder.writer.counted(request.encoded)
     }
     if isContentAddressed { encoder.writer.byte(ChangeMark.contentAddressed) }
+    if let entryStart {
+      encoder.writer.byte(ChangeMark.entry)
+      encoder.writer.varint(id.number - entryStart)
+    }
     let operations = operations.span
     for index in operations.indices { encoder.operation(operations[index], time: time) }
     mentions = encoder.mentions
@@ -249,6 +260,7 @@ extension Change {
       try decoder.skip(ChangeMark.request)
       ? try RequestMark(decoding: try decoder.reader.counted()) : nil
     let isContentAddressed = try decoder.skip(ChangeMark.contentAddressed)
+    let entryStart = try decoder.skip(ChangeMark.entry) ? try decoder.entryStart() : nil
     var operations: [Operation] = []
     while !decoder.reader.isAtEnd {
       let next = try decoder.operation(time: time)
@@ -262,7 +274,7 @@ extension Change {
     self.init(
       id: id, time: time, predecessors: predecessors, original: original, author: author,
       isImport: isImport, request: request, isContentAddressed: isContentAddressed,
-      operations: operations)
+      entryStart: entryStart, operations: operations)
     guard rareKinds.contains(.redaction) == (original != nil) else {
       throw decoder.reader.failure("a redaction without a hash, or a hash without one")
     }
@@ -417,6 +429,14 @@ private struct ChangeDecoder {
     if !reader.isAtEnd, try reader.byte() == mark { return true }
     reader = start
     return false
+  }
+
+  mutating func entryStart() throws(DecodingFailure) -> UInt64 {
+    let back = try reader.varint()
+    guard back < min(id.number, LogEntry.mostChanges) else {
+      throw reader.failure("an entry that begins too early")
+    }
+    return id.number - back
   }
 
   mutating func author() throws(DecodingFailure) -> Author {

@@ -30,15 +30,17 @@ extension NoteBook {
   /// The next change of a replica, made of operations on the present state and encoded, and everything ready that it is about; nil if a
   /// sequence that it writes into has no room for one more author. It is not applied yet.
   ///
-  /// - Parameters: those of `change(by:at:isImport:request:_:)` and `encode(_:by:)`.
+  /// - Parameters: those of `change(by:at:isImport:request:_:)` and `encode(_:by:)`; and the entries of history that the replica is writing.
   public mutating func encodedChange(
     by replica: ReplicaID, at time: Int64, isImport: Bool = false, request: RequestMark? = nil,
-    author: Author? = nil, _ operations: [Change.Operation]
+    author: Author? = nil, in entries: inout OpenEntries, _ operations: [Change.Operation]
   ) throws(ArchiveFailure) -> EncodedChange? {
-    let change = change(
+    var change = change(
       by: replica, at: time, isImport: isImport, request: request, operations)
     try open(change)
-    return hasRoom(for: change) ? encode(change, by: author) : nil
+    guard hasRoom(for: change) else { return nil }
+    change.entryStart = try entryStart(of: change, in: &entries)
+    return encode(change, by: author)
   }
 
   /// True if the sequences that a change writes into have room for one more author, if it is one. The change's parts are

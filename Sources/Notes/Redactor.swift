@@ -93,10 +93,8 @@ public struct Redactor: Sendable {
   /// True if an operation edits one of the notes.
   private func isEdit(_ operation: RawOperation) -> Bool {
     switch operation.tag {
-    case .create, .place, .purge, .original, .author, .imported, .request, .contentAddressed,
-      .redacted:
-      return false
-    default: break
+    case .create, .place, .purge, .redacted: return false
+    default: if operation.tag.isMark { return false }
     }
     let author = operation.note.author
     let replica = author == 0 ? raw.author : raw.mentions.replicas[author - 2]

@@ -8,7 +8,8 @@ struct Method: Sendable {
     case immediate(Action<Parameters>)
     /// When everything that was committed before the request is on disk for good. If it is the last one, only `exit` is accepted
     /// after it.
-    case onDisk(isLast: Bool)
+    case onDisk(
+      isLast: Bool, @Sendable (inout NotesServer, Parameters) throws(ResponseError) -> Void)
     /// When the work is done that the closure begins.
     case longRunning(Beginning)
   }
@@ -177,7 +178,9 @@ struct Method: Sendable {
     changing("notebook/undo", UndoParticipantParameters.self) {
       server, params, result throws(ResponseError) in try server.undo(params, &result)
     },
-    onDisk("notebook/flush", "workDoneToken"),
+    onDisk("notebook/flush", FlushParameters.Name.allCases.map { Parameter($0) }) {
+      server, params throws(ResponseError) in try server.endEntry(FlushParameters(params))
+    },
     longRunning("notebook/sync", SyncParameters.Name.self, mayBeginNotebook: true) {
       server, id, params throws(ResponseError) in try server.sync(id, SyncParameters(params))
     },
@@ -212,10 +215,12 @@ struct Method: Sendable {
   }
 
   private static func onDisk(
-    _ name: String, _ parameters: String..., isLast: Bool = false
+    _ name: String, _ parameters: [Parameter] = [], isLast: Bool = false,
+    _ begin: @escaping @Sendable (inout NotesServer, Parameters) throws(ResponseError) -> Void =
+      { _, _ in }
   ) -> Method {
     Method(
-      name: name, kind: .onDisk(isLast: isLast), parameters: parameters.map { Parameter($0) },
+      name: name, kind: .onDisk(isLast: isLast, begin), parameters: parameters,
       changesNotebook: false, mayBeginNotebook: false, needsAll: false)
   }
 

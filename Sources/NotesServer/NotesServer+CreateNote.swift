@@ -109,6 +109,7 @@ extension NotesServer {
     do { session = try store!.nextSession() } catch { throw ResponseError(error) }
     let id = NoteID(creation: book.next(by: session))
     try commit(try creation(of: id, params), as: session)
+    if !params.text.isEmpty { store!.endEntry(of: id) }
     try writeNoteAndRevision(id, &result)
   }
 

@@ -3,7 +3,7 @@ internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
-// `note/history` and `notebook/log`: the changes to one note, and to the notebook.
+// `note/history` and `notebook/log`: the changes to one note, and to the notebook; and the saves of `notebook/flush`, which end entries.
 
 /// The parameters of `note/history`.
 struct NoteHistoryParameters: MethodParameters {
@@ -31,7 +31,24 @@ struct LogParameters: MethodParameters {
   }
 }
 
+/// The parameters of `notebook/flush`.
+struct FlushParameters: MethodParameters {
+  enum Name: String, ParameterName, CaseIterable { case attachment, workDoneToken }
+
+  let attachment: Int?
+
+  init(_ params: Parameters) throws(ResponseError) {
+    attachment = try params.count(Name.attachment)
+  }
+}
+
 extension NotesServer {
+  /// Ends the entry of history about the note that a client saves, if it names an attachment.
+  func endEntry(_ params: FlushParameters) throws(ResponseError) {
+    guard let id = params.attachment else { return }
+    store!.endEntry(of: try attachment(id).note)
+  }
+
   func noteHistory(
     _ params: NoteHistoryParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {

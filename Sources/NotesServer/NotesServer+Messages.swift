@@ -238,8 +238,9 @@ extension NotesServer {
       case .longRunning(let begin):
         if connection.isOutputGone { return }
         return try begin(&self, id, params)
-      case .onDisk(let isLast):
+      case .onDisk(let isLast, let begin):
         let progress = try params.progressToken()
+        try begin(&self, params)
         // From now on only `exit` is accepted, although the answer may take a moment.
         if isLast { client.phase = .shutDown }
         return respondWhenDurable(to: id, progress: progress, canBeCancelled: !isLast)

@@ -193,6 +193,7 @@ extension NotesServer {
       try self.state(of: try note(params.id), at: base)
     }
     try commit(try operations(setting: params.text, of: id, in: state ?? EditedState()))
+    store!.endEntry(of: id)
     result.beginObject()
     result.member("text", utf8: try read(id) { $0.text.utf8 })
     result.member("revision", revision)

@@ -1,4 +1,5 @@
 internal import JSONRPC
+internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
 
@@ -74,7 +75,9 @@ extension NotesServer {
   mutating func closeNote(
     _ params: AttachmentParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
-    openTexts.close(try attachment(params.attachment).id)
+    let attachment = try attachment(params.attachment)
+    openTexts.close(attachment.id)
+    if !attachment.options.isObserver { store!.endEntry(of: attachment.note) }
     result.null()
   }
 }

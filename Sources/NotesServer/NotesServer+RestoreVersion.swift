@@ -28,10 +28,12 @@ extension NotesServer {
     let operations = try operations(restoring: params.revision, of: id)
     let (editors, journal) = (openTexts.editors(of: id), journal)
     var made: ChangeID?
+    store!.endEntry(of: id)
     try commit(operations) { change in
       made = change
       for editor in editors { journal?.append(.step(change), of: editor) }
     }
+    store!.endEntry(of: id)
     for editor in editors {
       if let made { openTexts[undoListOf: editor].record(made) }
       openTexts[undoListOf: editor].close()

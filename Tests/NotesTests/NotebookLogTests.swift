@@ -62,6 +62,16 @@ private struct NaiveLog {
     return words.filter { !$0.value.isEmpty }
   }
 
+  /// The numbers with which entries of each note begin because changes of it say so.
+  private func starts(of changes: [Change]) -> [NoteID: Set<UInt64>] {
+    var starts: [NoteID: Set<UInt64>] = [:]
+    for change in changes {
+      guard let start = change.entryStart else { continue }
+      for note in what(change).keys { starts[note, default: []].insert(start) }
+    }
+    return starts
+  }
+
   struct Entry: Equatable {
     var last: ChangeID
     var numbers: [UInt64]
@@ -78,6 +88,7 @@ private struct NaiveLog {
     for (_, steps) in steps {
       var sitting: [Entry] = []
       var times: [NoteID: Int64] = [:]
+      let starts = starts(of: steps.map(\.change))
       for (place, step) in steps.enumerated() {
         let change = step.change
         // A change that is named by its content has no time, and is the only one of its replica.
@@ -106,7 +117,12 @@ private struct NaiveLog {
           } else if change.isContentAddressed {
             continue
           }
-          let isNew = times[changed].map { abs($0 - time) >= 60_000 } ?? true
+          let isPaused = times[changed].map { abs($0 - time) >= 60_000 } ?? true
+          let before = sitting.last { $0.note == changed }?.numbers.last ?? 0
+          // An entry of this note begins in between.
+          let isNew =
+            isPaused
+            || starts[changed, default: []].contains { before < $0 && $0 <= change.id.number }
           times[changed] = time
           if isNew {
             sitting.append(

@@ -363,7 +363,8 @@ Ask first if text would be lost, unless NO-CONFIRM."
     (decent-notes--ensure)
     (when (decent-notes--settle (list note) 10)
       (user-error "Not written: %s" (decent-notes--hindrance note)))
-    (decent-notes--call 'notebook/flush nil nil "everything to be on disk")
+    (decent-notes--call 'notebook/flush (list :attachment (decent-notes--note-attachment note))
+                        nil "everything to be on disk")
     (message "%s written" (buffer-name (decent-notes--note-buffer note)))))
 
 ;;; Undo

@@ -21,7 +21,7 @@
       (insert "two\n")
       (decent-notes-tests-agree)
       (decent-notes-history)
-      (should (string-match-p "\\`[-0-9]+ [0-9]+:[0-9]+\\'" (aref (tabulated-list-get-entry) 0)))
+      (should (string-match-p "\\`[-0-9]+ [0-9]+:[0-9]+:[0-9]+\\'" (aref (tabulated-list-get-entry) 0)))
       (goto-char (point-max))
       (forward-line -1)
       (cl-letf (((symbol-function 'y-or-n-p) #'always)) (decent-notes-history-restore))

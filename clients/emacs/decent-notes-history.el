@@ -30,7 +30,8 @@
 
 (define-derived-mode decent-notes-history-mode tabulated-list-mode "History"
   "The changes of a note, the newest first.
-Each line stands for what one person did with it until they paused.
+Each line stands for what one person did with it until they saved or paused,
+or removed much.
 
 \\{decent-notes-history-mode-map}"
   (setq tabulated-list-padding 1)
@@ -69,12 +70,13 @@ The history of a note
                               (list :id (plist-get decent-notes--of :id) :limit 1000))
                              :entries)))
     (setq decent-notes--present present
-          tabulated-list-format [("Time" 17 nil) ("Inserted" 10 nil) ("Deleted" 10 nil)
+          tabulated-list-format [("Time" 20 nil) ("Inserted" 10 nil) ("Deleted" 10 nil)
                                  ("What" 20 nil) ("By" 0 nil)]
           tabulated-list-entries
           (seq-map (lambda (entry)
                      (list (plist-get entry :revision)
-                           (vector (decent-notes--local-time (plist-get entry :time))
+                           (vector (decent-notes--local-time (plist-get entry :time)
+                                                             "%Y-%m-%d %H:%M:%S")
                                    (format "%d" (plist-get entry :inserted))
                                    (format "%d" (plist-get entry :deleted))
                                    (string-join (plist-get entry :what) ", ")

@@ -293,10 +293,10 @@ Lines that are right are not touched."
                                               (plist-get summary :snippet)))
                               "  ")))))
 
-(defun decent-notes--local-time (time)
-  "TIME of the protocol, in UTC, as one of here."
+(defun decent-notes--local-time (time &optional format)
+  "TIME of the protocol, in UTC, as one of here, in FORMAT."
   (cl-flet ((part (from to) (string-to-number (substring time from to))))
-    (format-time-string "%Y-%m-%d %H:%M"
+    (format-time-string (or format "%Y-%m-%d %H:%M")
                         (encode-time (list (part 17 19) (part 14 16) (part 11 13) (part 8 10)
                                            (part 5 7) (part 0 4) nil nil 0)))))
 

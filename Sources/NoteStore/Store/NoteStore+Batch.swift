@@ -43,5 +43,6 @@ extension NoteStore {
     guard let batch = batching, let before = batch.before else { return }
     batching = nil
     notebook = before
+    entries = OpenEntries()
   }
 }

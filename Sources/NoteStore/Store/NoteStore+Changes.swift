@@ -52,8 +52,12 @@ extension NoteStore {
     }
     let planned = try reading { book throws(ArchiveFailure) in
       try book.encodedChange(
-        by: session, at: now, isImport: isImport, request: request, author: author, operations)
+        by: session, at: now, isImport: isImport, request: request, author: author, in: &entries,
+        operations)
     }
+    var isMade = false
+    // What did not happen is forgotten, with what is known of the changes before it.
+    defer { if !isMade { entries = OpenEntries() } }
     guard let encoded = planned else {
       throw failure(.tooLarge, "too many replicas have written there")
     }
@@ -72,6 +76,7 @@ extension NoteStore {
       folder.endSession()
       throw error
     }
+    isMade = true
     // Those that are gathered are counted together, when they are written.
     if let batching {
       batching.append(encoded)
@@ -114,6 +119,9 @@ extension NoteStore {
     merging.pending.retry()
     return merged.effects.ofThisProcess
   }
+
+  /// Ends the entry of history that our session is writing about a note: the next change begins another.
+  public func endEntry(of note: NoteID) { entries.end(note) }
 
   private func failure(_ reason: StoreError.Reason, _ detail: String) -> StoreError {
     StoreError(operation: "change", path: path, reason: reason, detail: detail)

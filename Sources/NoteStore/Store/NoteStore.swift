@@ -27,6 +27,8 @@ public final class NoteStore {
   var elsewhere = Version()
   var republishing = Republishing()
   var archiving: Archiving
+  /// The entries of history that our session is writing.
+  var entries = OpenEntries()
   var snapshots = SnapshotCatalog()
   /// The compaction that was begun and is not done.
   var compaction: Compaction?

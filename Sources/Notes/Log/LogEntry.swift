@@ -4,8 +4,8 @@ public import ReplicatingTypes
 ///
 /// The changes of a replica are cut into sittings: a sitting ends when another author is named, with every tenth minute of the author's
 /// clock, and after at most 4,096 changes. The changes of one note in a sitting are one entry, and several where the author left the note
-/// alone for a minute. So whether two changes are in one entry depends on the changes in between alone, and not on what came later or on
-/// where somebody has begun to read.
+/// alone for a minute, and where a change says that one begins (`OpenEntries` has when). So whether two changes are in one entry depends on
+/// the changes of the sitting alone, and not on those of others or on the place where reading begins.
 public struct LogEntry: Equatable, Sendable {
   /// The last of the changes. Its revision is the state that its author saw then.
   public let last: ChangeID
@@ -32,7 +32,7 @@ public struct LogEntry: Equatable, Sendable {
   /// Sittings end with these intervals of the clock, in milliseconds.
   private static let sitting: Int64 = 600_000
   /// Sittings end with changes of these numbers.
-  private static let mostChanges: UInt64 = 4096
+  static let mostChanges: UInt64 = 4096
 
   /// True if a sitting ends with a change, by its time and that of the change behind it.
   static func isSittingEnd(_ number: UInt64, at time: Int64, before next: Int64) -> Bool {

@@ -19,6 +19,8 @@ struct SessionLog {
     let number: UInt64
     let time: Int64
     let lamport: UInt64
+    /// The number of the change with which an entry begins, if this one says so; else 0.
+    let entryStart: UInt64
     /// The places in `told` of what entries say about the change.
     let told: Range<Int>
   }
@@ -35,8 +37,8 @@ struct SessionLog {
   private var taken = 0
   private var complete = 0
   private var isSittingOver = false
-  /// The oldest entry of each note in it, and the time of its oldest change.
-  private var oldest: [NoteID: (place: Int, time: Int64)] = [:]
+  /// The oldest entry of each note in it, the time of its oldest change, and the number before which no change is one of it.
+  private var oldest: [NoteID: (place: Int, time: Int64, start: UInt64)] = [:]
 
   /// - Parameter end: the change to begin with, with which a sitting ends.
   init(of replica: ReplicaID, from end: UInt64, in book: borrowing NoteBook) throws(ArchiveFailure)
@@ -106,13 +108,15 @@ struct SessionLog {
   }
 
   private mutating func add(_ change: Read, _ note: NoteID, _ what: WhatHappened) {
-    if let (place, time) = oldest[note], abs(time - change.time) < LogEntry.pause {
+    if let (place, time, start) = oldest[note], abs(time - change.time) < LogEntry.pause,
+      change.number >= start
+    {
       entries[place].first = change.number
       entries[place].what.formUnion(what)
-      oldest[note] = (place, change.time)
+      oldest[note] = (place, change.time, max(start, change.entryStart))
       return
     }
-    oldest[note] = (entries.count, change.time)
+    oldest[note] = (entries.count, change.time, change.entryStart)
     entries.append(
       LogEntry(
         last: ChangeID(replica: replica, number: change.number), first: change.number,
@@ -145,7 +149,10 @@ struct SessionLog {
         let what = Self.told(what, of: changed, by: change, in: book, only: note?.id)
         if !what.isEmpty { told.append((changed, what)) }
       }
-      read.append(Read(number: number, time: time, lamport: lamport, told: start..<told.count))
+      read.append(
+        Read(
+          number: number, time: time, lamport: lamport, entryStart: reader.entryStart,
+          told: start..<told.count))
       return true
     }
     if let failure { throw ArchiveFailure(failure) }

@@ -41,7 +41,7 @@ extension RawOperation.Tag {
     case .restore: .restore
     case .purge: .purge
     case .base, .property, .modified, .original, .redacted, .author, .imported, .request,
-      .contentAddressed:
+      .contentAddressed, .entry:
       []
     }
   }
@@ -55,6 +55,8 @@ struct EffectReader {
   private(set) var effects: [(note: NoteID, what: WhatHappened)] = []
   /// True if that change is named by its content.
   private(set) var isContentAddressed = false
+  /// The number of the change with which an entry begins, if the change that was read last says so; else 0.
+  private(set) var entryStart: UInt64 = 0
 
   /// - Parameter mentions: whom the replica has named by the last change that is read, or later.
   init(of replica: ReplicaID, mentions: Mentions) {
@@ -66,15 +68,19 @@ struct EffectReader {
     _ number: UInt64, _ encoded: ArraySlice<UInt8>
   ) throws(DecodingFailure) {
     effects.removeAll(keepingCapacity: true)
+    entryStart = 0
     try reader.read(encoded, into: &change)
     // As a rule a change is about one note, and then nothing is hashed.
     var places: [NoteID: Int] = [:]
     var isImport = false
     isContentAddressed = false
     for operation in change.operations {
-      if operation.tag == .imported { isImport = true }
-      if operation.tag == .contentAddressed { isContentAddressed = true }
-      if operation.tag.isMark { continue }
+      if operation.tag.isMark {
+        if operation.tag == .imported { isImport = true }
+        if operation.tag == .contentAddressed { isContentAddressed = true }
+        if operation.tag == .entry { entryStart = number - min(number, UInt64(operation.count)) }
+        continue
+      }
       let note = note(of: operation, in: number)
       if effects.last?.note == note {
         effects[effects.count - 1].what.insert(operation.tag.effect)

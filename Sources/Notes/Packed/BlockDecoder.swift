@@ -354,6 +354,7 @@ struct BlockDecoder {
       break
     case .original: text = try reader.raw(8)
     case .author, .request: text = try reader.counted()
+    case .entry: operation.count = try reader.count()
     case .place:
       operation.first = try element()
       operation.second = try element()

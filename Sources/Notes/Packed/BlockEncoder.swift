@@ -240,6 +240,7 @@ struct BlockEncoder {
       break
     case .original: steps.raw(bytes.text(of: operation))
     case .author, .request: steps.counted(bytes.text(of: operation))
+    case .entry: steps.varint(operation.count)
     case .place:
       steps.element(operation.first)
       steps.element(operation.second)

@@ -18,7 +18,7 @@
 //     124         width: a varint
 //     126         divider: a varint, how many of the last bytes that are inserted at once divide them from another replacement
 //     125         another operation, of the current note: a byte, its tag as in Change.swift, and what follows the note there;
-//                 of a creation nothing; the note that it creates is current then. The marks of a change (1D, 1F, 20) are some,
+//                 of a creation nothing; the note that it creates is current then. The marks of a change (1D, 1F, 20, 21, 23) are some,
 //                 too, of no note; the replicas that a redaction (1E) names are authors
 //
 //     author      = varint: 0 the author of the changes, n + 2 the n-th replica it has named or will have

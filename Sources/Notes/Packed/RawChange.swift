@@ -50,6 +50,7 @@ struct RawOperation: Equatable, Sendable {
     case imported = 0x20
     case request = 0x21
     case contentAddressed = 0x23
+    case entry = 0x25
     /// An insertion with a divider, as which it is known once it was read.
     case dividedInsertion = 0x22
     case modified = 0x24
@@ -57,7 +58,7 @@ struct RawOperation: Equatable, Sendable {
     /// True for a mark in front of the operations of a change: it is about no note.
     var isMark: Bool {
       switch self {
-      case .original, .author, .imported, .request, .contentAddressed: true
+      case .original, .author, .imported, .request, .contentAddressed, .entry: true
       default: false
       }
     }
@@ -69,7 +70,7 @@ struct RawOperation: Equatable, Sendable {
   /// The elements between which a text is inserted or a note placed; `first` is also the first element removed.
   var first = NamedElement.none
   var second = NamedElement.none
-  /// The number of elements that are removed, or that divide an insertion from others; the priority; how far a base goes back; the logical time of
+  /// The number of elements that are removed, or that divide an insertion from others; the priority; how far a base or the beginning of an entry goes back; the logical time of
   /// what was redacted.
   var count = 0
   /// The time of an assignment or of a creation, less that of the change.
@@ -228,6 +229,7 @@ struct RawChangeReader {
       operation.text = reader.offset..<reader.offset + 8
       _ = try reader.raw(8)
     case .author, .request: operation.text = try text(&reader)
+    case .entry: operation.count = try reader.count()
     case .place:
       operation.first = try element(&reader)
       operation.second = try element(&reader)
@@ -347,6 +349,7 @@ struct RawChangeWriter {
     case .create, .restore, .purge, .imported, .contentAddressed: break
     case .original: writer.raw(text)
     case .author, .request: writer.counted(text)
+    case .entry: writer.varint(operation.count)
     case .place, .insert, .dividedInsertion:
       try element(operation.first)
       try element(operation.second)

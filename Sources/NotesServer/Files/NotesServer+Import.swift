@@ -179,6 +179,7 @@ extension NotesServer {
     let heads = book.revision.heads
     var made: ChangeID?
     try commit(operations, telling: true, importing: true) { made = $0 }
+    store!.endEntry(of: note.id)
     guard let written = try lookUp(note.id) else { return }
     if written.text.utf8 == file.text {
       remember(file, written, false, at: path, &task.records)
@@ -204,6 +205,7 @@ extension NotesServer {
     if file.isTrashed, let note = try lookUp(id) {
       try commit([.edit(id, note.deletion)], telling: true, importing: true)
     }
+    store!.endEntry(of: id)
     task.last = id
     task.notes[path] = id
     task.records[path] = .init(note: id, states: [file.state(heads: self.book.revision.heads)])

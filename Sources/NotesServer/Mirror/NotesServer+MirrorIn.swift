@@ -323,6 +323,7 @@ extension NotesServer {
     try commit(operations, as: session, telling: telling) { change throws(StoreError) in
       try mirror.remember(path, .init(note: note, states: states(change)), after: before)
     }
+    store!.endEntry(of: note)
   }
 
   mutating func rememberFile(

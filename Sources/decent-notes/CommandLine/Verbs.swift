@@ -131,8 +131,16 @@ extension Verb {
         "put notes into the trash", perform: trashNotes),
       Verb(
         "restore", .notes, [Argument("NOTE", .trashedNote, .some)],
-        "take notes out of the trash",
-        details: "A title, or the beginning of an id, is looked for in the trash.",
+        options: [
+          Option(
+            "--revision", "REVISION", .any,
+            "make them what they were at this revision, which history tells")
+        ],
+        "take notes out of the trash, or make them what they were",
+        details: """
+          A title, or the beginning of an id, is looked for in the trash; with --revision outside of it. Text, title, tags and priority become \
+          what they were. What they are now stays in the history.
+          """,
         perform: restoreNotes),
       Verb(
         "rename", .notes, [noteArgument, Argument("TITLE", .title)],
@@ -155,7 +163,8 @@ extension Verb {
         "history", .notes, [noteArgument], options: [Option.limit] + Records.options,
         "list what happened to a note: revision, time, what, bytes, who",
         details: """
-          The newest comes first. show --revision prints the text as it was then.
+          The newest comes first. An entry is what one author did until a save, a pause of a minute, the end of the program, or a large \
+          removal. show --revision prints the text as it was after it, restore --revision brings that back.
           """, check: Records.check, perform: showHistory),
       Verb(
         "daily", .notes, [Argument("DATE", .date, .optional)],

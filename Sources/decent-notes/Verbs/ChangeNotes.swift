@@ -88,19 +88,30 @@ func trashNotes(
 func restoreNotes(
   _ command: Command, _ surroundings: Surroundings
 ) throws(CommandFailure) -> CommandFailure.Status {
-  try forEachNote("note/restore", isTrashed: true, command, surroundings)
+  guard let revision = command.value("--revision") else {
+    return try forEachNote("note/restore", isTrashed: true, command, surroundings)
+  }
+  return try forEachNote("note/restoreVersion", isTrashed: false, command, surroundings) {
+    $0.member("revision", revision)
+  }
 }
 
 /// Makes a request for each of some notes; for none of them if one is not there.
 private func forEachNote(
-  _ method: String, isTrashed: Bool, _ command: Command, _ surroundings: Surroundings
+  _ method: String, isTrashed: Bool, _ command: Command, _ surroundings: Surroundings,
+  _ members: (inout JSONWriter) -> Void = { _ in }
 ) throws(CommandFailure) -> CommandFailure.Status {
   try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     var ids: [String] = []
     for name in command.words("NOTE") {
       ids.append(try notebook.note(named: name, isTrashed: isTrashed).id)
     }
-    for id in ids { try notebook.request(method) { $0.member("id", id) } }
+    for id in ids {
+      try notebook.request(method) {
+        $0.member("id", id)
+        members(&$0)
+      }
+    }
   }
   return .done
 }

@@ -90,6 +90,28 @@ struct `Verbs` {
     #expect(unknown.status == 4 && unknown.errors.contains("revision"), "\(unknown.errors)")
   }
 
+  @Test func `History has the state after each command, and a note becomes what it was then`()
+    throws
+  {
+    let id = try run.make("sentences", "one\ntwo\nthree\nfour\nfive\n")
+    #expect(try run("append", id, "six").status == 0)
+    #expect(try run("append", id, "seven").status == 0)
+    #expect(try run("tag", id, "a").status == 0)
+    try edit("note/setText", ["id": .string(id), "text": "-\n"])
+    let history = try run("history", id).fields
+    #expect(history.map { $0[2] } == ["text", "tags", "text", "text", "created"])
+    let shown = try history.map { try run("show", "--revision", $0[0], id).lines.count }
+    #expect(shown == [1, 7, 7, 6, 5])
+    #expect(try run("restore", "--revision", history[4][0], id).status == 0)
+    #expect(try run("show", id).output == "one\ntwo\nthree\nfour\nfive\n")
+    #expect(try run("list", "--json").values()[0]["tags"]?.array?.isEmpty == true)
+    #expect(try run("restore", "--revision", history[2][0], "sentences").status == 0)
+    #expect(try run("show", id).lines.count == 7)
+    #expect(try run("history", id).fields.count == 7)
+    let unknown = try run("restore", "--revision", "none", id)
+    #expect(unknown.status == 4 && unknown.errors.contains("revision"), "\(unknown.errors)")
+  }
+
   @Test func `Lists are filtered, and searches find`() throws {
     try run.make("Milk", "white", tags: ["a"])
     try run.make("Other", "Straße", tags: ["a", "b"])

@@ -255,7 +255,7 @@ function M.write(buffer)
     local problem = server.is_silent() and 'no answer; :NotesRestart starts another' or shown.problem or 'decent-notes does not take it'
     return server.tell(('not saved: %s ("%s")'):format(problem, shown.title), warning)
   end
-  if server.call('notebook/flush') then
+  if server.call('notebook/flush', { attachment = shown.attachment }) then
     note.show_modified(shown)
     api.nvim_exec_autocmds('BufWritePost', { buffer = buffer, modeline = false })
     server.tell(('"%s" written'):format(shown.title))

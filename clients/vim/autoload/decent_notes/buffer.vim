@@ -224,7 +224,7 @@ export def Write()
     throw 'Decent Notes: ' .. (server.IsSilent() ? 'not written: no answer; :NotesRestart helps'
       : 'the note is not written: ' .. (note.attachment == 0 ? 'it is offline' : note.problem ?? 'see :NotesLog'))
   endif
-  server.Call('notebook/flush')
+  server.Call('notebook/flush', {attachment: note.attachment})
   live.ShowModified(note)
   silent doautocmd <nomodeline> BufWritePost
   server.Tell($'"{strcharpart(b:note_title, 0, 40)}" written', 'None')
