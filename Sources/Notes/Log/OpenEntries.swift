@@ -187,7 +187,7 @@ extension Change {
       let note: NoteID
       switch operation {
       case .create: note = NoteID(creation: id)
-      case .edit(_, .base), .edit(_, .property), .edit(_, .created): continue
+      case .edit(_, .base), .edit(_, .property), .edit(_, .created), .edit(_, .modified): continue
       case .edit(let edited, _): note = edited
       case .place, .purge, .redacted: continue
       }
