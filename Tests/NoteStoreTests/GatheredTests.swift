@@ -34,21 +34,22 @@ import Testing
     let (burst, batch) = (try Self.open(), try Self.open())
     try burst.beginBurst()
     try Self.make(5, in: burst)
-    #expect(burst.archiving.unkept == 0 && burst.written.isEmpty)
+    #expect(burst.archiving.unkept == 0 && burst.own.written.isEmpty)
     guard case .written = burst.finishBurst() else { throw Failure("not written") }
     try batch.beginBatch()
     try Self.make(3, in: batch)
     #expect(batch.batchedChanges == (1...3).map { change(batch, $0) })
     batch.abandonBatch()
-    #expect(batch.archiving.unkept == 0 && batch.written.isEmpty && batch.notebook.version.isEmpty)
+    #expect(
+      batch.archiving.unkept == 0 && batch.own.written.isEmpty && batch.notebook.version.isEmpty)
     try batch.beginBatch()
     try Self.make(5, in: batch)
     try batch.finishBatch()
     #expect(alone.archiving.unkept > 5)
     for store in [burst, batch] {
       #expect(store.archiving.unkept == alone.archiving.unkept)
-      #expect(store.written == alone.written)
-      #expect(store.written == store.notebook.version)
+      #expect(store.own.written == alone.own.written)
+      #expect(store.own.written == store.notebook.version)
     }
   }
 

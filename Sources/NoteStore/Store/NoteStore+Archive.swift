@@ -109,7 +109,7 @@ extension NoteStore {
     var appendix = ByteWriter()
     appendix.byte(6)
     var counts = counts
-    for last in written.changes {
+    for last in own.written.changes {
       counts[last.replica] = max(counts[last.replica] ?? 0, last.number)
     }
     appendix.varint(counts.count)

@@ -34,7 +34,7 @@ extension NoteStore {
 
   /// Counts changes that were gathered, and are here to stay.
   func count(_ gathered: Batching) {
-    written[gathered.session] += UInt64(gathered.records.count)
+    own.written[gathered.session] += UInt64(gathered.records.count)
     archiving.unkept += gathered.size
   }
 
@@ -43,6 +43,6 @@ extension NoteStore {
     guard let batch = batching, let before = batch.before else { return }
     batching = nil
     notebook = before
-    entries = OpenEntries()
+    own.entries = OpenEntries()
   }
 }

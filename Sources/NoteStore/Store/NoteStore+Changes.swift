@@ -52,12 +52,13 @@ extension NoteStore {
     }
     let planned = try reading { book throws(ArchiveFailure) in
       try book.encodedChange(
-        by: session, at: now, isImport: isImport, request: request, author: author, in: &entries,
+        by: session, at: now, isImport: isImport, request: request, author: author,
+        in: &own.entries,
         operations)
     }
     var isMade = false
     // What did not happen is forgotten, with what is known of the changes before it.
-    defer { if !isMade { entries = OpenEntries() } }
+    defer { if !isMade { own.entries = OpenEntries() } }
     guard let encoded = planned else {
       throw failure(.tooLarge, "too many replicas have written there")
     }
@@ -81,7 +82,7 @@ extension NoteStore {
     if let batching {
       batching.append(encoded)
     } else {
-      written[session] += 1
+      own.written[session] += 1
       archiving.unkept += encoded.bytes.count
     }
     return notebook.apply(encoded)
@@ -121,7 +122,7 @@ extension NoteStore {
   }
 
   /// Ends the entry of history that our session is writing about a note: the next change begins another.
-  public func endEntry(of note: NoteID) { entries.end(note) }
+  public func endEntry(of note: NoteID) { own.entries.end(note) }
 
   private func failure(_ reason: StoreError.Reason, _ detail: String) -> StoreError {
     StoreError(operation: "change", path: path, reason: reason, detail: detail)
@@ -146,7 +147,7 @@ extension NoteStore {
     }
     // The number of a change is not in its record, it follows from the records before it. If another process has appended to
     // our session (a copy of this one, or a forgery), the numbers of our changes would be wrong from then on.
-    if notebook.version[session] != written[session] {
+    if notebook.version[session] != own.written[session] {
       folder.endSession()
       session = folder.session()
     }
@@ -173,7 +174,7 @@ extension NoteStore {
     guard let session = folder.writer.acceptOffer()?.session, isKnown, !isInDoubt else {
       return folder.endSession()
     }
-    written[session] = offer.changes
+    own.written[session] = offer.changes
   }
 
   // MARK: - Changes of others

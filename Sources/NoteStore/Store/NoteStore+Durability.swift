@@ -62,7 +62,7 @@ extension NoteStore {
     defer { completeAbandoned() }
     try sync()
     folder.writer.releaseComplete()
-    folder.writer.handOver(last, changes: last.map { written[$0.session] } ?? 0)
+    folder.writer.handOver(last, changes: last.map { own.written[$0.session] } ?? 0)
   }
 
   /// Readable when data reached the disk: then call `takeSyncResult`.

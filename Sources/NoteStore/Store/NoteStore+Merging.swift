@@ -41,7 +41,7 @@ extension NoteStore {
     switch RecordType(rawValue: record.type) {
     case .change:
       // Of a session of ours that was given up, only records behind those that we applied are read.
-      let applied = written[record.session]
+      let applied = own.written[record.session]
       counts[record.session, default: applied] += 1
       let change = ChangeID(replica: record.session, number: counts[record.session]!)
       if !notebook.version.contains(change) { merging.pending.insert(change, record.payload) }

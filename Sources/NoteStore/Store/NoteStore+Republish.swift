@@ -85,7 +85,8 @@ extension NoteStore {
         start: SessionPoint(
           number: start.number, hash: start.hash, changes: found.counts[session] ?? 0),
         end: SessionPoint(
-          number: end.number, hash: end.hash, changes: max(written[session], counts[session] ?? 0)))
+          number: end.number, hash: end.hash,
+          changes: max(own.written[session], counts[session] ?? 0)))
       // Refused and pending changes are not known.
       guard piece.end.changes <= notebook.version[session],
         (piece.start.changes...piece.start.changes + UInt64(piece.numbers.count))

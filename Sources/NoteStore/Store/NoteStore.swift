@@ -21,14 +21,11 @@ public final class NoteStore {
   var merging = Merging()
   /// The number of changes that were read from the log of each session.
   var counts: [ReplicaID: UInt64] = [:]
-  /// The number of changes this process wrote in each of its sessions.
-  var written = Version()
+  var own = OwnChanges()
   /// The changes of each replica, without gaps, that files of others hold: all later ones stand in our files only.
   var elsewhere = Version()
   var republishing = Republishing()
   var archiving: Archiving
-  /// The entries of history that our session is writing.
-  var entries = OpenEntries()
   var snapshots = SnapshotCatalog()
   /// The compaction that was begun and is not done.
   var compaction: Compaction?
