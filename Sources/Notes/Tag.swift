@@ -24,10 +24,13 @@ public struct Tag: Hashable, Comparable, Sendable {
 }
 
 extension StringProtocol where SubSequence == Substring {
-  /// Without white space at its ends, as tags are.
+  /// Without white space at its ends, as tags are; line feeds and carriage returns count, which no tag has.
   public var trimmingBlanks: Substring {
-    let start = unicodeScalars.firstIndex { !$0.properties.isWhitespace } ?? endIndex
-    let last = unicodeScalars.lastIndex { !$0.properties.isWhitespace }
+    func isKept(_ scalar: Unicode.Scalar) -> Bool {
+      !scalar.properties.isWhitespace || scalar == "\n" || scalar == "\r"
+    }
+    let start = unicodeScalars.firstIndex(where: isKept) ?? endIndex
+    let last = unicodeScalars.lastIndex(where: isKept)
     return self[start..<(last.map { unicodeScalars.index(after: $0) } ?? endIndex)]
   }
 }

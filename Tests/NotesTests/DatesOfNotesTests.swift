@@ -91,12 +91,20 @@ import Testing
     }
   }
 
-  @Test func `only the change that creates a note says when it was modified before`() throws {
-    let note = alice.create("a", "text")
-    try bob.pull(alice)
-    let change = alice.book.change(by: alice.id, at: alice.now, [.edit(note, .modified(5))])
-    var changes = ChangeSet(since: bob.book.version)
-    changes.append(change.id, alice.book.encode(change).bytes[...])
-    #expect(throws: MergeRefusal.self) { try bob.book.merge(foreign: changes) }
+  @Test
+  func
+    `of several who say when a note was modified before the least counts, and edits later than that`()
+    throws
+  {
+    let note = try #require(alice.createByContent("a", "text"))
+    bob.createByContent("a", "text")
+    alice.edit(note, .modified(5000))
+    bob.edit(note, .modified(3000))
+    try exchangeAll([alice, bob])
+    #expect(bob.book[note]!.modified == 3000)
+    alice.setText(note, "text\nmore")
+    #expect(alice.book[note]!.modified == alice.now)
+    try exchangeAll([alice, bob])
+    #expect(bob.book[note]!.modified == alice.now)
   }
 }

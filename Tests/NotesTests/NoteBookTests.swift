@@ -423,7 +423,9 @@ private struct Moment {
               if case .edit(note.id, let edit) = $0 { edit.isModification } else { false }
             }
             if change.id == note.id.creation {
-              edits.append((change.id, note.imported ?? change.time))
+              // One that is named by its content has no time.
+              let made = change.isContentAddressed ? note.created : change.time
+              edits.append((change.id, note.imported ?? made))
             } else if isCounted {
               edits.append((change.id, max(change.time, note.imported ?? change.time)))
             }

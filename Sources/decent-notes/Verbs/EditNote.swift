@@ -14,7 +14,9 @@ internal import NotesServer
 func editNote(
   _ command: Command, _ surroundings: Surroundings
 ) throws(CommandFailure) -> CommandFailure.Status {
-  if let stateFolder = surroundings.stateFolder() { KeptEdit.removeOld(in: stateFolder) }
+  if let stateFolder = surroundings.stateFolder() {
+    KeptEdit.removeOld(in: stateFolder, at: surroundings.now())
+  }
   let fetched = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     let note = try notebook.note(named: command["NOTE"])
     return try notebook.request("note/get") { $0.member("id", note.id) }
@@ -26,9 +28,9 @@ func editNote(
     before, in: surroundings.variable("TMPDIR") ?? "/tmp", named: fileName(fetched["note"]))
   var after: [UInt8]?
   do throws(CommandFailure) {
-    let start = ContinuousClock.now
+    let start = surroundings.now()
     try runEditor(surroundings, file.path)
-    let isAtOnce = ContinuousClock.now - start < quickReturn
+    let isAtOnce = surroundings.now() - start < quickReturn
     let bytes = try file.read()
     after = bytes
     guard let text = text(of: withoutLastLineEnd(bytes, before)) else {
@@ -52,8 +54,8 @@ func editNote(
   return .done
 }
 
-/// An editor that ends sooner and has changed nothing may have opened a window, and go on there.
-private let quickReturn = Duration.seconds(2)
+/// An editor that ends sooner, in milliseconds, and has changed nothing may have opened a window, and go on there.
+private let quickReturn: Int64 = 2000
 
 /// Keeps the file of an editor that has returned at once, and tells the user how to take up what is saved there; returns whether it is kept. Where
 /// there is no terminal, nobody has a window: the user is told, and nothing is kept.

@@ -17,8 +17,8 @@ struct KeptEdit {
   let path: String
   private let record: String
 
-  /// The seconds after which a file in which nothing was saved goes.
-  private static let age = 86_400
+  /// The milliseconds after which a file in which nothing was saved goes.
+  private static let age: Int64 = 86_400_000
 
   private static func folder(_ stateFolder: String) -> String {
     "\(stateFolder)/decent-notes/editing"
@@ -85,11 +85,13 @@ struct KeptEdit {
   }
 
   /// Removes the files in which nothing was saved for a day, and the records of files that are gone.
-  static func removeOld(in stateFolder: String) {
+  ///
+  /// - Parameter now: the time, in milliseconds since 1970.
+  static func removeOld(in stateFolder: String, at now: Int64) {
     for edit in all(in: stateFolder) {
       var noted = stat()
       guard stat(edit.record, &noted) == 0 else { continue }
-      let isOld = time(nil) - noted.modificationTime.tv_sec > age
+      let isOld = now - Int64(noted.modificationTime.tv_sec) * 1000 > age
       if access(edit.path, F_OK) < 0 || isOld && !edit.isChanged { edit.remove() }
     }
   }

@@ -105,9 +105,7 @@ struct `The verb edit` {
     for (number, record) in records().sorted().enumerated() {
       let path = run.folder("state/decent-notes/editing/\(record)")
       let file = try contents(of: URL(fileURLWithPath: path)).split(separator: "\n")[1]
-      for path in [path, String(file)] {
-        try shell("touch -d '25 hours ago' \"$2\"", path)
-      }
+      try shell("touch -d '25 hours ago' \"$2\"; touch -r \"$2\" \"$3\"", path, String(file))
       // In one something was saved.
       if number == 1 { try shell("echo typed >> \"$2\"", String(file)) }
     }
