@@ -44,7 +44,7 @@ import Testing
       let bytes = book.changes(since: Version()).encoded(of: notebook)
       #expect(!String(decoding: bytes, as: UTF8.self).contains("secret"))
     }
-    // Whoever comes later with the same content has no note of it any more.
+    // A replica that comes later with the same content has no note of it any more.
     let carol = Person(5)
     carol.createByContent("new", "secret")
     try exchangeAll([alice, carol])
@@ -114,7 +114,7 @@ import Testing
     #expect(history.last?.what == .created && history.last?.author == nil)
   }
 
-  /// What each of several replicas creates by content is there once, whoever makes it and in whatever order they meet.
+  /// A note that several replicas create by content is there once, in whatever order they meet.
   @Test func `each content is one note after all have met`() throws {
     for seed in seeds(100) {
       var random = SplitMix64(seed: seed)

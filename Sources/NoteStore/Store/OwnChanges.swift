@@ -1,7 +1,7 @@
 internal import Notes
 internal import ReplicatingTypes
 
-/// What is known of the changes that this process makes.
+/// The changes that this process makes, as far as they are known.
 struct OwnChanges {
   /// The number of changes that it wrote in each of its sessions.
   var written = Version()

@@ -94,7 +94,7 @@ struct SignatureWriter: Sendable {
     // All forms of a tag: a search finds any.
     for tag in note.tags {
       folded.fold(Array(tag.name.utf8)[...])
-      // Whoever looks for a tag finds those below it.
+      // A search for a tag finds those below it.
       for end in folded.utf8.indices where folded.utf8[end] == UInt8(ascii: "/") {
         bits.insert(Feature(tagFolded: folded.utf8[..<end]))
       }

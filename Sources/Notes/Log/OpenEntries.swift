@@ -2,7 +2,7 @@ internal import ReplicatingTypes
 
 /// The entries of history that a session is writing, and where new ones begin.
 ///
-/// What a reader of the history can't find out is decided here, by the author, and recorded with the change (`Change.entryStart`). An entry of a
+/// A reader of the history can't find all of them out: the author decides, and records it with the change (`Change.entryStart`). An entry of a
 /// note begins
 ///
 /// - with the first change after a save, the end of an attachment, or the end of the process that had the session before;
@@ -13,7 +13,7 @@ internal import ReplicatingTypes
 ///
 /// So the state before each of these is the end of an entry.
 public struct OpenEntries: Sendable {
-  /// What the session did with a note last.
+  /// The last changes of a note by the session.
   fileprivate struct Entry {
     /// The last change, and its time.
     var last: UInt64
@@ -40,9 +40,9 @@ public struct OpenEntries: Sendable {
 
   /// The most notes that are remembered. Of one that was forgotten the next change begins an entry.
   private static let mostNotes = 1024
-  /// After a pause of so many milliseconds an entry begins if others have written.
+  /// The pause in milliseconds after which an entry begins if others have written.
   fileprivate static let turn: Int64 = 5000
-  /// A removal of so many bytes is a large one; of fewer where the text is short.
+  /// The bytes of a large removal; fewer where the text is short.
   private static let large = 200
   private static let smallestLarge = 20
 
@@ -58,7 +58,7 @@ public struct OpenEntries: Sendable {
   }
 }
 
-/// What a change does to a note, as far as it matters for entries.
+/// The part of a change in a note, as far as it matters for entries.
 private struct NoteEdit {
   let note: NoteID
   var inserted = 0
@@ -178,7 +178,7 @@ extension OpenEntries.Entry {
 }
 
 extension Change {
-  /// What the change does to each note that its entries tell of, but for new places. As a rule that is one note.
+  /// The parts of the change in each note that its entries tell of, but for new places. As a rule that is one note.
   fileprivate var toldEdits: (first: NoteEdit?, others: [NoteEdit]) {
     var first: NoteEdit?
     var others: [NoteEdit] = []

@@ -58,7 +58,7 @@ func editNote(
 private let quickReturn: Int64 = 2000
 
 /// Keeps the file of an editor that has returned at once, and tells the user how to take up what is saved there; returns whether it is kept. Where
-/// there is no terminal, nobody has a window: the user is told, and nothing is kept.
+/// there is no terminal there is no window: the user is told, and nothing is kept.
 private func keep(
   _ file: EditedFile, _ fetched: JSONValue, _ surroundings: Surroundings
 ) -> Bool {
