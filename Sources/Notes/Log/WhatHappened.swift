@@ -40,7 +40,8 @@ extension RawOperation.Tag {
     case .delete: .trash
     case .restore: .restore
     case .purge: .purge
-    case .base, .property, .created, .modified, .original, .redacted, .author, .imported, .request: []
+    case .base, .property, .created, .modified, .original, .redacted, .author, .imported, .request:
+      []
     }
   }
 }

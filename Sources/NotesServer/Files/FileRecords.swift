@@ -1,7 +1,8 @@
 // What this machine knows of the files of one folder: which note each one is, and the states of the note that a program may have before it
 // that writes the file. This file owns the format, a file of the state folder:
 //
-//     "DNFR" 01                magic, format
+//     "DNFR" 02                magic, format
+//     place                    an entry: the path of the folder; that of the folder to which its files were moved, empty if to none
 //     entry...                 the last one of a path counts
 //     entry     = length crc32c(length) crc32c(content) content     4 bytes each, little-endian; length: of the content
 //     content   = path count*state                                   no states: the file is forgotten
@@ -89,6 +90,10 @@ struct FileRecords {
     var program: String
   }
 
+  /// The path that leads to the folder without links, when its files were last looked at; empty if that is not known.
+  var folder = ""
+  /// The path of the folder to which the files were moved; empty if to none.
+  var movedTo = ""
   private(set) var byPath: [FilePath: Record] = [:]
   /// The last rest that was noted in the bytes that were read, and the files of which more was noted since.
   private(set) var rest: Rest?
@@ -161,21 +166,18 @@ struct FileRecords {
 
   // MARK: - Bytes
 
-  private static let magic: [UInt8] = [0x44, 0x4E, 0x46, 0x52, 0x01]
+  private static let magic: [UInt8] = [0x44, 0x4E, 0x46, 0x52, 0x02]
 
   /// Reads what was written, up to the first entry that is damaged: of the last one a kill may have left a part.
   init(decoding bytes: [UInt8]) {
     guard bytes.starts(with: Self.magic) else { return }
     var reader = ByteReader(bytes[Self.magic.count...])
+    guard var place = Self.content(&reader), let folder = try? String(from: &place),
+      let movedTo = try? String(from: &place), place.isAtEnd
+    else { return }
+    (self.folder, self.movedTo) = (folder, movedTo)
     while !reader.isAtEnd {
-      guard let length = try? reader.raw(4), let lengthSum = try? reader.fixed(UInt32.self),
-        let sum = try? reader.fixed(UInt32.self), CRC32C.checksum(of: length) == lengthSum
-      else { return }
-      var number = ByteReader(length)
-      guard let count = try? number.fixed(UInt32.self), let content = try? reader.raw(Int(count)),
-        CRC32C.checksum(of: content) == sum
-      else { return }
-      var entry = ByteReader(content)
+      guard var entry = Self.content(&reader) else { return }
       do {
         let path = FilePath(try String(from: &entry))
         if path.text.isEmpty {
@@ -190,12 +192,28 @@ struct FileRecords {
     }
   }
 
+  /// The content of the next entry; nil if it is damaged.
+  private static func content(_ reader: inout ByteReader) -> ByteReader? {
+    guard let length = try? reader.raw(4), let lengthSum = try? reader.fixed(UInt32.self),
+      let sum = try? reader.fixed(UInt32.self), CRC32C.checksum(of: length) == lengthSum
+    else { return nil }
+    var number = ByteReader(length)
+    guard let count = try? number.fixed(UInt32.self), let content = try? reader.raw(Int(count)),
+      CRC32C.checksum(of: content) == sum
+    else { return nil }
+    return ByteReader(content)
+  }
+
   /// True if these are the bytes of records.
   static func isEncoded(_ bytes: [UInt8]) -> Bool { bytes.starts(with: magic) }
 
   /// All of it.
   var encoded: [UInt8] {
-    Self.magic + byPath.sorted { $0.key < $1.key }.flatMap { Self.entry($0.key, $0.value) }
+    var place = ByteWriter()
+    folder.encode(into: &place)
+    movedTo.encode(into: &place)
+    return Self.magic + Self.frame(place)
+      + byPath.sorted { $0.key < $1.key }.flatMap { Self.entry($0.key, $0.value) }
   }
 
   /// The bytes that say what is known of a path; nil if nothing is.

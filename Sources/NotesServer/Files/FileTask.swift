@@ -33,6 +33,8 @@ struct ImportTask {
   var records: FileRecords
   /// The notes by the paths that they have; of two with one path the smaller.
   var notes: [FilePath: NoteID] = [:]
+  /// What this machine knows of the files of other folders.
+  var others: [KnownFolder] = []
   /// The notes that were imported on this machine from other folders: a file of the same path is another note.
   var elsewhere: Set<NoteID> = []
   /// The note of the file before.
@@ -61,6 +63,8 @@ struct ExportTask {
   /// True if the header of each file gets the note's id.
   let hasIDs: Bool
   let tree: any FileTree
+  /// What this machine knows of the files of other folders.
+  let others: [KnownFolder]
   /// What was written to this folder before, or read from it.
   var records: FileRecords
   /// The notes in their order, with the path of each.

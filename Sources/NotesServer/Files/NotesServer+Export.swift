@@ -32,7 +32,7 @@ extension NotesServer {
     let tree: any FileTree
     do { tree = try environment.openTree(path, true) } catch { throw .files(error) }
     try refuseNotebook(tree)
-    let records = try fileRecords(of: tree)
+    var records = try fileRecords(of: tree)
     if records.byPath.isEmpty, !params.isInto {
       let entries: [FileEntry]
       do { entries = try tree.entries(of: "") } catch { throw .files(error) }
@@ -43,10 +43,18 @@ extension NotesServer {
         )
       }
     }
-    let notes = try paths(records)
+    let others = try otherFolders(than: tree)
+    let places = others.reduce(into: [:]) { $1.addPlaces(to: &$0, in: records) }
+    let notes = try paths(records, places)
+    for (note, path) in notes where records[path] == nil {
+      if let place = places[note]?.first(where: { $0.place == path }) {
+        records[path] = place.record
+      }
+    }
     let paths = Set(notes.map(\.path))
     let task = ExportTask(
-      id: id, progress: params.progress, hasIDs: params.hasIDs, tree: tree, records: records,
+      id: id, progress: params.progress, hasIDs: params.hasIDs, tree: tree, others: others,
+      records: records,
       notes: notes,
       removals: records.byPath.keys.filter { !paths.contains($0) }.sorted())
     // A folder without notes is known as ours, too.
@@ -57,8 +65,11 @@ extension NotesServer {
   /// The paths of the notes that are not in the trash, in their order.
   ///
   /// A path that a note has stays; of two notes with one path the smaller has it. A note without one keeps the file that it has, if its
-  /// name comes from its title. So no file gets another name because there is another note.
-  func paths(_ records: FileRecords) throws(ResponseError) -> [(id: NoteID, path: FilePath)] {
+  /// name comes from its title. So no file gets another name because there is another note. The file of a note that was imported as one of a folder
+  /// above or below this one stays where it is, too.
+  private func paths(
+    _ records: FileRecords, _ places: [NoteID: [KnownFolder.Place]]
+  ) throws(ResponseError) -> [(id: NoteID, path: FilePath)] {
     var notes: [(id: NoteID, title: String, path: String)] = []
     try recall { book throws(ArchiveFailure) in
       notes = []
@@ -71,7 +82,8 @@ extension NotesServer {
     var found: [NoteID: String] = [:]
     let inOrder = notes.sorted { $0.id < $1.id }
     for note in inOrder where NotePath.isValid(note.path) {
-      found[note.id] = names.add(path: note.path)
+      let here = places[note.id]?.first { $0.path == FilePath(note.path) }
+      found[note.id] = names.add(path: here?.place.text ?? note.path)
     }
     for note in inOrder where found[note.id] == nil {
       guard let path = records.paths[note.id]?.text,
@@ -233,7 +245,7 @@ extension NotesServer {
   /// Answers an export that is complete, or has failed.
   mutating func finish(_ task: ExportTask, _ failure: ResponseError?) {
     if let token = task.progress { progress(token, "end") }
-    keep(task.records, of: task.tree)
+    keep(task.records, of: task.tree, task.others)
     if let failure { return refuse(task.id, failure) }
     tellLacking(of: task.tree, task.isOlder, isImport: false)
     var result = JSONWriter()

@@ -41,6 +41,7 @@ extension NotesServer {
   // MARK: - What is known
 
   private static let recordsPrefix = "files-"
+  static let mirrorPrefix = "mirror-"
 
   private func recordsName(_ tree: any FileTree) -> String {
     let hash = SHA256.hexDigest(of: Array(tree.resolvedPath.utf8)).prefix(16)
@@ -50,13 +51,28 @@ extension NotesServer {
   /// What this machine knows of the files of a folder.
   func fileRecords(of tree: any FileTree) throws(ResponseError) -> FileRecords {
     do {
-      return FileRecords(decoding: try store?.stateFile(recordsName(tree))?.read() ?? [])
+      var records = FileRecords(
+        decoding: try store?.stateFile(recordsName(tree))?.read() ?? [])
+      records.folder = tree.resolvedPath
+      return records
     } catch { throw ResponseError(error) }
   }
 
-  /// Keeps what is known of the files of a folder. It may be lost, so a failure is not told.
-  func keep(_ records: FileRecords, of tree: any FileTree) {
-    try? store?.stateFile(recordsName(tree))?.replace(with: records.encoded)
+  /// Keeps what is known of the files of a folder, also where it stands as that of a folder above or below. It may be lost, so a failure is
+  /// not told.
+  ///
+  /// - Parameter others: what was known of other folders.
+  func keep(_ records: FileRecords, of tree: any FileTree, _ others: [KnownFolder]) {
+    var kept = records
+    // The files are here, wherever they were moved before.
+    kept.movedTo = ""
+    try? store?.stateFile(recordsName(tree))?.replace(with: kept.encoded)
+    for var other in others where !other.isMirror {
+      other.update(from: records)
+      if other.isChanged {
+        try? store?.stateFile(other.name)?.replace(with: other.records.encoded)
+      }
+    }
   }
 
   /// Leaves nothing in the state folder of what files said of notes that were purged. What another process keeps of its mirror, it
@@ -67,7 +83,7 @@ extension NotesServer {
     if notesToForget.isEmpty { return }
     let notes = notesToForget
     notesToForget = []
-    for prefix in [Self.recordsPrefix, "mirror-"] {
+    for prefix in [Self.recordsPrefix, Self.mirrorPrefix] {
       for name in store?.stateFileNames(beginning: prefix) ?? [] {
         guard let file = (try? store?.stateFile(name)) ?? nil else { continue }
         // What can't be read is not written anew.
@@ -79,23 +95,29 @@ extension NotesServer {
         // Also where nothing is known of them any more: earlier entries may say it.
         let encoded = records.encoded
         if encoded == bytes || !FileRecords.isEncoded(bytes) { continue }
-        if prefix == "mirror-", (try? file.hold()) != true { continue }
+        if prefix == Self.mirrorPrefix, (try? file.hold()) != true { continue }
         try? file.replace(with: encoded)
       }
     }
   }
 
-  /// The notes that have files in other folders, as far as this machine knows.
-  func otherFileNotes(than tree: any FileTree) throws(ResponseError) -> Set<NoteID> {
+  /// What this machine knows of the files of other folders.
+  func otherFolders(than tree: any FileTree) throws(ResponseError) -> [KnownFolder] {
     let own = recordsName(tree)
-    var notes: Set<NoteID> = []
+    var others: [KnownFolder] = []
     do {
-      for name in store?.stateFileNames(beginning: Self.recordsPrefix) ?? [] where name != own {
-        guard let bytes = try store?.stateFile(name)?.read() else { continue }
-        notes.formUnion(FileRecords(decoding: bytes).paths.keys)
+      for prefix in [Self.recordsPrefix, Self.mirrorPrefix] {
+        for name in store?.stateFileNames(beginning: prefix) ?? [] where name != own {
+          guard let bytes = try store?.stateFile(name)?.read(), FileRecords.isEncoded(bytes)
+          else { continue }
+          others.append(
+            KnownFolder(
+              name: name, isMirror: prefix == Self.mirrorPrefix,
+              records: FileRecords(decoding: bytes)))
+        }
       }
     } catch { throw ResponseError(error) }
-    return notes
+    return others
   }
 
   /// Refuses the notebook's own folder, and those in it and around it: what is written there would be read as a part of the notebook.

@@ -43,7 +43,11 @@ extension NotesServer {
         return true
       }
     }
-    task.elsewhere = try otherFileNotes(than: tree)
+    task.others = try otherFolders(than: tree)
+    for other in task.others where !other.isMirror {
+      task.elsewhere.formUnion(other.records.paths.keys)
+    }
+    if task.walk == nil { try recognize(&task) }
     if let token = params.progress { progress(token, "begin", "Importing") }
     requests.fileTasks.append(.importing(task))
   }
@@ -82,6 +86,7 @@ extension NotesServer {
       }
       task.skipped = walk.skipped
       task.walk = nil
+      try recognize(&task)
     }
     var size = 0
     while task.next < task.files.count, size < Self.fileSlice {
@@ -243,7 +248,7 @@ extension NotesServer {
   mutating func finish(_ task: ImportTask, _ failure: ResponseError?) {
     if let token = task.progress { progress(token, "end") }
     // What was read is known from now on, also if the rest failed.
-    if !task.isDryRun { keep(task.records, of: task.tree) }
+    if !task.isDryRun { keep(task.records, of: task.tree, task.others) }
     if let failure { return refuse(task.id, failure) }
     tellLacking(of: task.tree, task.isOlder, isImport: true)
     tellHeaders(task.headers)

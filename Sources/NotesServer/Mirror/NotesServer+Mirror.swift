@@ -126,7 +126,7 @@ extension NotesServer {
     try refuseNotebook(tree)
     let earlier = try fileRecords(of: tree)
     let file: StateFile?
-    let records: FileRecords
+    var records: FileRecords
     let marker: [UInt8]
     do {
       try store!.establish()
@@ -145,6 +145,7 @@ extension NotesServer {
       }
       marker = try self.marker(tree)
       records = FileRecords(decoding: try file?.read() ?? [])
+      records.folder = tree.resolvedPath
     } catch { throw ResponseError(error) }
     do throws(FileTreeError) {
       let present = try tree.read(Mirror.markerFile, limit: 4096)?.bytes

@@ -124,7 +124,9 @@ extension NotesServer {
     } catch { return refuseFile(path, mirror, hash: 0, error.cause) }
     mirror.touched.remove(path)
     mirror.statuses[path] = status
-    do throws(FileTreeError) { try take(bytes, status, at: path, mirror) } catch { throw .files(error) }
+    do throws(FileTreeError) { try take(bytes, status, at: path, mirror) } catch {
+      throw .files(error)
+    }
   }
 
   private func isNews(_ bytes: [UInt8], _ path: FilePath, _ mirror: Mirror) -> Bool {

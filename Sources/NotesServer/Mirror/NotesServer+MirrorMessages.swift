@@ -142,7 +142,7 @@ extension NotesServer {
 
   /// The name of what is known of a mirror, in the state folder.
   func mirrorName(_ tree: any FileTree) -> String {
-    "mirror-" + SHA256.hexDigest(of: Array(tree.resolvedPath.utf8)).prefix(16)
+    Self.mirrorPrefix + SHA256.hexDigest(of: Array(tree.resolvedPath.utf8)).prefix(16)
   }
 
   /// Answers those who wait until the mirror is at rest, which it will not be.
