@@ -87,6 +87,7 @@ struct `Recipes for a shell` {
 
   @Test(.enabled(if: hasTool("git") || isContinuousIntegration, "git is missing"))
   func `A hook of git keeps a diary`() throws {
+    try run.make("here")
     let repository = run.folder("my project")
     try shell("git init -q \(quoted(repository))")
     let hook = repository + "/.git/hooks/post-commit"
