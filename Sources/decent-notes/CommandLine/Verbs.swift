@@ -101,8 +101,8 @@ extension Verb {
         "append", .notes, [noteArgument, Argument("TEXT", .text)],
         "add lines to the end of a note; - for standard input",
         details: """
-          A line end is put before the text if the note does not end with one, and behind it if it has none. Line ends are those of the note, \
-          LF or CRLF. (The request note/append of call adds just the text.)
+          They stay whole lines beside what others write at the end at the same moment. Line ends are those of the note, LF or CRLF; a note without \
+          one at its end keeps that form. (The request note/append of call adds just the text, unless lines is true.)
           """, perform: appendText),
       Verb(
         "search", .notes, [Argument("TEXT", .any, .some)],
