@@ -72,6 +72,15 @@ private func programName(_ command: Command) -> String {
   command.verb.isNamed ? "decent-notes \(command.verb.name)" : "decent-notes"
 }
 
+/// A folder of files.
+///
+/// - Parameter mask: what new files and folders do not permit, as with `umask`.
+private func tree(
+  _ path: String, making isMaking: Bool, mask: mode_t
+) throws(FileTreeError) -> any FileTree {
+  try SystemFileTree(path, making: isMaking, mask: UInt32(mask)) { "\(randomIdentifier())" }
+}
+
 /// What the verb of a command has of this process.
 private func surroundings(_ command: Command) -> Surroundings {
   let seed = command.value("--seed").map { UInt64($0)! }
@@ -97,6 +106,9 @@ private func surroundings(_ command: Command) -> Surroundings {
     variable: variable, now: now, makeIdentifier: makeIdentifier, name: name,
     program: programName(command), commandLines: commandLines, folder: folder,
     stateFolder: { stateFolder },
+    tree: { path, isMaking throws(FileTreeError) in
+      try tree(path, making: isMaking, mask: privateMask)
+    },
     memoryFolder: memory,
     environment: { () throws(CommandFailure) in
       var environment = NotesServer.Environment(
@@ -110,9 +122,7 @@ private func surroundings(_ command: Command) -> Surroundings {
       environment.returnMemory = returnFreeMemory
       // What is exported is the user's, with the modes that the user wants.
       environment.openTree = { path, isMaking throws(FileTreeError) in
-        try SystemFileTree(path, making: isMaking, mask: UInt32(userMask)) {
-          "\(randomIdentifier())"
-        }
+        try tree(path, making: isMaking, mask: userMask)
       }
       environment.zone = localZone
       environment.commandLines = commandLines

@@ -1,3 +1,4 @@
+internal import FileTree
 internal import NotesServer
 internal import ReplicatingTypes
 
@@ -30,6 +31,8 @@ struct Surroundings {
   let folder: () throws(CommandFailure) -> String
   /// The folder for data that may be lost; nil for none.
   let stateFolder: () -> String?
+  /// A folder of files that are the user's alone; it is made if that is wanted.
+  let tree: (_ path: String, _ isMaking: Bool) throws(FileTreeError) -> any FileTree
   /// A folder in memory in which a command leaves its session to the next one; nil for none.
   let memoryFolder: () -> String?
   /// The environment of a server for this command.

@@ -14,9 +14,7 @@ internal import NotesServer
 func editNote(
   _ command: Command, _ surroundings: Surroundings
 ) throws(CommandFailure) -> CommandFailure.Status {
-  if let stateFolder = surroundings.stateFolder() {
-    KeptEdit.removeOld(in: stateFolder, at: surroundings.now())
-  }
+  KeptEdit.removeOld(surroundings)
   let fetched = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     let note = try notebook.note(named: command["NOTE"])
     return try notebook.request("note/get") { $0.member("id", note.id) }
@@ -63,8 +61,8 @@ private func keep(
   _ file: EditedFile, _ fetched: JSONValue, _ surroundings: Surroundings
 ) -> Bool {
   let id = fetched["note"]?.id ?? ""
-  guard isatty(STDIN_FILENO) == 1, let stateFolder = surroundings.stateFolder(),
-    KeptEdit(file.path, of: id, at: fetched["revision"]?.string ?? "", in: stateFolder) != nil
+  guard isatty(STDIN_FILENO) == 1,
+    KeptEdit.keep(file, of: id, at: fetched["revision"]?.string ?? "", surroundings)
   else {
     printError(
       "the editor ended at once and changed nothing; one with a window has to be told to wait, as code --wait"
@@ -81,13 +79,12 @@ private func keep(
 private func resume(
   _ id: String, _ surroundings: Surroundings
 ) throws(CommandFailure) -> CommandFailure.Status {
-  let kept = surroundings.stateFolder().map { KeptEdit.all(of: id, in: $0) } ?? []
+  let kept = KeptEdit.all(of: id, surroundings)
   if kept.isEmpty {
     throw CommandFailure(.nothingFound, ["there is no file of \(id) whose editor returned at once"])
   }
   for var edit in kept {
-    let file = EditedFile(at: edit.path)
-    let bytes = try file.read()
+    let bytes = try edit.read(surroundings)
     let base = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
       try notebook.request("note/get") {
         $0.member("id", id)
@@ -103,12 +100,10 @@ private func resume(
       continue
     }
     let saved = try save(text, id, edit.revision, surroundings)
-    // What comes next is made on what the file has then.
-    if saved.text != Array(text.utf8) { try file.replace(saved.text) }
-    edit.revision = saved.revision
-    guard edit.write() else {
-      throw CommandFailure(
-        "\(edit.path): saved; but what is saved there from now on can't be taken up")
+    // The file gets what others have changed. A line end that the editor has added stays.
+    let merged = saved.text.elementsEqual(text.utf8) ? bytes : saved.text
+    if !(try edit.update(from: bytes, to: merged, at: saved.revision, surroundings)) {
+      printError("\(edit.path): it was saved once more meanwhile; run the command again")
     }
   }
   return .done

@@ -9,18 +9,27 @@ internal import NotesServer
 /// A text in a file while an editor works on it, in a folder of its own that is the user's alone.
 struct EditedFile {
   let path: String
-  private let folder: String
+  let folder: String
   /// A longer one no note can have.
   private static let mostBytes = 64 << 20
+
+  /// The beginning of the names of such folders.
+  private static let prefix = "decent-notes-"
 
   /// A file that is there, in a folder of its own.
   init(at path: String) {
     self.path = path
-    folder = Self.folder(of: path)
+    folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      .joined(separator: "/")
   }
 
-  private static func folder(of path: String) -> String {
-    path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+  /// The name of the folder.
+  var folderName: String { String(folder.split(separator: "/").last ?? "") }
+
+  /// True if the folder has a name that this type gives: it is the file's own, and may be removed with all that is in it.
+  var hasOwnFolder: Bool {
+    path.hasPrefix("/") && folderName.hasPrefix(Self.prefix)
+      && folderName.utf8.count == Self.prefix.utf8.count + 6
   }
 
   /// Writes the file.
@@ -29,7 +38,7 @@ struct EditedFile {
   ///   - above: the folder for temporary files.
   ///   - name: the name of the file.
   init(_ text: [UInt8], in above: String, named name: String) throws(CommandFailure) {
-    guard let folder = Self.makeFolder("\(above)/decent-notes-XXXXXX") else {
+    guard let folder = Self.makeFolder("\(above)/\(Self.prefix)XXXXXX") else {
       throw Self.failure(above)
     }
     self.folder = folder
@@ -60,11 +69,7 @@ struct EditedFile {
   }
 
   /// Removes the file, and what the editor has left beside it.
-  func remove() { Self.removeFolder(of: path) }
-
-  /// Removes a file and the folder that it has for its own.
-  static func removeFolder(of path: String) {
-    let folder = folder(of: path)
+  func remove() {
     if let listing = opendir(folder) {
       while let entry = readdir(listing) {
         let name = withUnsafePointer(to: &entry.pointee.d_name) {
@@ -94,12 +99,6 @@ struct EditedFile {
   private static func makeFolder(_ template: String) -> String? {
     var bytes = Array(template.utf8CString)
     return mkdtemp(&bytes).map { String(cString: $0) }
-  }
-
-  /// Writes another text in place of that in the file.
-  func replace(_ text: [UInt8]) throws(CommandFailure) {
-    unlink(path)
-    try Self.write(text, to: path)
   }
 
   private static func write(_ text: [UInt8], to path: String) throws(CommandFailure) {

@@ -112,9 +112,7 @@ func purgeNotes(
     } else {
       purge = try Purge(of: command.words("ID"), in: store, by: author, at: surroundings.now())
     }
-    if let stateFolder = surroundings.stateFolder() {
-      KeptEdit.removeAll(in: stateFolder) { NoteID($0).map(store.notebook.isPurged) ?? false }
-    }
+    KeptEdit.removeOld(surroundings) { NoteID($0).map(store.notebook.isPurged) ?? false }
     try store.end()
     store.keep(folding: { true }, while: { true })
   } catch { throw failure(error) }

@@ -117,6 +117,28 @@ struct `The verb edit` {
     #expect(try run.text(String(note)) == "one\ntyped\n")
   }
 
+  @Test func `A record that names a folder of the user's removes nothing there`() throws {
+    let id = try run.make("note", "one\n")
+    let folder = run.folder("decent-notes-mine")
+    let records = run.folder("state/decent-notes/editing")
+    for path in [folder, records] {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    for (record, file) in [
+      ("\(id)+decent-notes-mine", "\(folder)/a.md"),
+      ("\(id)+decent-notes-abcdef", "\(folder)/a.md"),
+      ("\(id)+state", "\(run.folder("state"))/a.md"), ("\(id)+decent-notes-abcdef+x", "/a"),
+      (id, "x"),
+    ] {
+      try "mine\n".write(toFile: folder + "/a.md", atomically: false, encoding: .utf8)
+      try "1.1\n\(file)".write(toFile: "\(records)/\(record)", atomically: false, encoding: .utf8)
+      try shell("touch -d '25 hours ago' \"$2\" \"$3\"/*", folder + "/a.md", records)
+      #expect(try edit(id, "echo more >> \"$1\"").status == 0)
+      #expect(try contents(of: URL(fileURLWithPath: folder + "/a.md")) == "mine\n", "\(record)")
+      #expect(try run("edit", "--resume", id).status == 4, "\(record)")
+    }
+  }
+
   @Test func `An editor that returns at once without a terminal leaves nothing, and that is said`()
     throws
   {
