@@ -15,10 +15,13 @@ enum HeaderText {
     of properties: some Sequence<(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)>
   ) -> [UInt8] {
     var text: [UInt8] = []
-    for (name, value) in properties where !value.isEmpty {
-      guard let key = PropertyName(String(decoding: name, as: UTF8.self)).headerKey,
-        !elsewhere.contains(key.lowercased()), !key.hasPrefix(":") || key == unreadLines
-      else { continue }
+    for (name, value) in properties
+    where !value.isEmpty && name.starts(with: PropertyName.headerPrefix.utf8) {
+      let key = String(
+        decoding: name.dropFirst(PropertyName.headerPrefix.utf8.count), as: UTF8.self)
+      if elsewhere.contains(key.lowercased()) || key.hasPrefix(":") && key != unreadLines {
+        continue
+      }
       text += key == unreadLines ? value : withoutName(value)
       if text.last != 0x0A { text.append(0x0A) }
     }
@@ -46,14 +49,13 @@ enum HeaderText {
 extension Note {
   /// The words of the header of the note's file, for a search.
   var headerText: [UInt8] {
-    if properties.isEmpty { return [] }
-    let ordered = properties.sorted { $0.key < $1.key }
+    let parts = properties.filter { $0.key.headerKey != nil }.sorted { $0.key < $1.key }
     return HeaderText.text(
-      of: ordered.lazy.map { (Array($0.text.utf8)[...], Array($1.value.utf8)[...]) })
+      of: parts.map { (Array($0.key.text.utf8)[...], Array($0.value.value.utf8)[...]) })
   }
 }
 
 extension EncodedContent {
   /// The words of the header of the note's file, for a search.
-  var headerText: [UInt8] { properties.isEmpty ? [] : HeaderText.text(of: properties) }
+  var headerText: [UInt8] { HeaderText.text(of: properties) }
 }

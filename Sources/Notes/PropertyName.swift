@@ -20,7 +20,8 @@ public struct PropertyName: Hashable, Comparable, Sendable {
       ? String(text.dropFirst(Self.headerPrefix.count)) : nil
   }
 
-  private static let headerPrefix = "header:"
+  /// The names of parts of a header begin with it.
+  static let headerPrefix = "header:"
 
   /// The most bytes of the key of a header.
   public static let longestHeaderKey = 200

@@ -67,7 +67,6 @@ extension ReadFile {
 extension NotesServer {
   /// Tells the user of dates in files that their notes have not taken over.
   mutating func tellDates(_ files: [(path: FilePath, issues: [String])], of what: String) {
-    let files = files.filter { !$0.issues.isEmpty }
     if files.isEmpty { return }
     let first = files.prefix(5).map { "\($0.path.text) (\($0.issues.joined(separator: ", ")))" }
     let more = files.count > 5 ? ", and \(files.count - 5) more" : ""

@@ -195,7 +195,8 @@ extension NotesServer {
     _ file: ReadFile, at path: FilePath, _ task: inout ImportTask
   ) throws(ResponseError) {
     task.created += 1
-    task.dates.append((path, file.dates(at: environment.now()).issues))
+    let issues = file.dates(at: environment.now()).issues
+    if !issues.isEmpty { task.dates.append((path, issues)) }
     if task.isDryRun { return }
     let last = task.last
     let id = try create(

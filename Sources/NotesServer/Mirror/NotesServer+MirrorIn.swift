@@ -476,7 +476,8 @@ extension NotesServer {
         try mirror.remember(path, .init(note: id, states: [state]), after: [])
       })
     mirror.notesByPath = notes
-    tellDates([(path, file.dates(at: environment.now()).issues)], of: "mirror")
+    let issues = file.dates(at: environment.now()).issues
+    if !issues.isEmpty { tellDates([(path, issues)], of: "mirror") }
     try rememberFile(path, .init(note: id, states: [file.state(heads: book.revision.heads)]))
   }
 
