@@ -99,7 +99,8 @@ final class Vim {
   func agree(_ id: String) throws -> String {
     var (state, shared) = ("", "")
     try waitUntil(
-      "Vim has \(try eval("strcharpart(g:Text(), 0, 2000)")), not \(shared.prefix(2000)); \(state)",
+      "Vim has \(try eval("strcharpart(g:Text(), 0, 2000)")), not \(shared.prefix(2000)); \(state)\n"
+        + "\(try eval("mode(1)"))\n\(try terminal.screen().joined(separator: "\n"))",
       within: patience
     ) {
       state = try eval("[&modified, sha256(g:Text())]->string()")

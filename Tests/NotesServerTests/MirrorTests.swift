@@ -603,6 +603,30 @@ import Testing
     #expect(restoring.list().count == 30)
   }
 
+  @Test func `a start waits for a lock that a process which was killed has for a moment more`()
+    throws
+  {
+    peer.create(["title": "a", "text": "1\n"])
+    peer.run(for: .seconds(3))
+    peer.inputEnded()
+    let names = FileManager.default.enumerator(atPath: scratch("state"))?.compactMap {
+      $0 as? String
+    }
+    let name = try #require(names?.first { $0.contains("/mirror-") && $0.hasSuffix(".lock") })
+    let file = open(scratch("state/\(name)"), O_RDWR)
+    #expect(file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0)
+    let thread = Thread {
+      usleep(200_000)
+      close(file)
+    }
+    thread.start()
+    let next = Peer(scratch("notes"), seed: 2, state: scratch("state"), mirror: tree)
+    next.initialize()
+    next.create(["title": "b", "text": "2\n"])
+    next.run(for: .seconds(5))
+    #expect(paths == ["a.md", "b.md"])
+  }
+
   // MARK: - A notebook that lacks something
 
   /// A peer at the notebook as it was when its folder was copied.
