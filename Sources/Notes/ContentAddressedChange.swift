@@ -14,30 +14,25 @@ public struct ContentAddressedChange: Sendable {
   /// The change and its encoding.
   let encoded: EncodedChange
 
-  /// The size of the encoding, in bytes.
-  public var byteCount: Int { encoded.bytes.count }
-
-  /// The change as it travels.
-  public var changeSet: ChangeSet {
-    var changes = ChangeSet()
-    changes.append(id, encoded.bytes[...])
-    return changes
+  /// Such changes as they travel.
+  public static func changeSet(of changes: [ContentAddressedChange]) -> ChangeSet {
+    var set = ChangeSet()
+    for change in changes { set.append(change.id, change.encoded.bytes[...]) }
+    return set
   }
 
   /// Makes a change.
   ///
   /// - Parameters:
   ///   - predecessor: the change that it follows.
-  ///   - isImport: true if it is made from a file that a user imports.
   ///   - operations: the operations of the change with this name. Each time of an assignment should be 0, since others assign at other times.
   /// - Complexity: O(bytes), twice.
   public init(
-    following predecessor: ChangeID? = nil, isImport: Bool = false,
-    _ operations: (ChangeID) -> [Change.Operation]
+    following predecessor: ChangeID? = nil, _ operations: (ChangeID) -> [Change.Operation]
   ) {
     func make(_ id: ChangeID) -> EncodedChange {
       let change = Change(
-        id: id, time: 0, predecessors: predecessor.map { [$0] } ?? [], isImport: isImport,
+        id: id, time: 0, predecessors: predecessor.map { [$0] } ?? [],
         isContentAddressed: true, operations: operations(id))
       var mentions = Mentions()
       let bytes = change.encoded(after: 0, &mentions)

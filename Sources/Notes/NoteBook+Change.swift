@@ -51,9 +51,6 @@ extension NoteBook {
     version.count < ReplicatingArray<UInt8>.maximumAuthors || hasRoomInEach(for: change)
   }
 
-  /// True if the order of the notes, which is open, has room for one more author.
-  public func hasRoom(forReplica replica: ReplicaID) -> Bool { order.hasRoom(for: replica) }
-
   private func hasRoomInEach(for change: Change) -> Bool {
     change.operations.allSatisfy { operation in
       switch operation {

@@ -123,19 +123,33 @@ extension NotesServer {
     }
   }
 
-  /// Makes a change that is named by its content, unless it is known; returns whether it was made.
+  /// Makes changes that are named by their content, and one that follows them; returns whether they were made: not if the first is known.
   ///
   /// - Parameters:
+  ///   - created: at least one; each follows the one before it.
+  ///   - plan: the operations of the change that follows them. A function of the notebook with them. When it throws, none is made.
   ///   - isTold: true if the client is told of its effects, as of those of other replicas.
-  ///   - announce: called before the change is written. When it throws, the change is not made.
+  ///   - announce: called before the changes are written. When it throws, none is made.
   mutating func commit(
-    _ change: ContentAddressedChange, telling isTold: Bool = false,
+    _ created: [ContentAddressedChange],
+    then plan: (borrowing NotesServer) throws(ResponseError) -> [Change.Operation],
+    telling isTold: Bool = false, importing isImport: Bool = false,
     announce: () throws(StoreError) -> Void = {}
   ) throws(ResponseError) -> Bool {
     let effects: Effects?
-    do { effects = try store!.commit(change, announce: announce) } catch {
-      throw ResponseError(error)
+    var refusal: ResponseError?
+    func planned() -> [Change.Operation]? {
+      do throws(ResponseError) { return try plan(self) } catch {
+        refusal = error
+        return nil
+      }
     }
+    do {
+      effects = try store!.commit(
+        created, then: planned, at: environment.now(), by: client.participant,
+        isImport: isImport, announce: announce)
+    } catch { throw ResponseError(error) }
+    if let refusal { throw refusal }
     guard let effects else { return false }
     if isTold { take(effects) } else { record(effects, from: nil) }
     return true

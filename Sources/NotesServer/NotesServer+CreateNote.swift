@@ -63,8 +63,7 @@ extension Parameters {
         throw .invalidParams(fullName, "must be an array of strings")
       }
       guard Note.isTag(tag) else {
-        throw .invalidParams(
-          fullName, "a tag has 1 to 200 bytes and no line breaks or U+0000")
+        throw .invalidParams(fullName, "a tag has 1 to 200 bytes and no line breaks or U+0000")
       }
       tags.insert(Tag(tag))
     }
@@ -120,21 +119,20 @@ extension NotesServer {
     let name = CreateNoteParameters.Name.titleAsIdentity.rawValue
     if requests.batch != nil { throw .invalidParams(name, "can't be one of a batch") }
     if requests.mark != nil { throw .invalidParams(name, "can't be given with a requestKey") }
-    let first = ContentAddressedChange { change in
-      let id = NoteID(creation: change)
-      return creation(of: id, title: params.title)
-    }
-    guard try commit(first) else { return nil }
-    let id = NoteID(creation: first.id)
+    var created = [
+      ContentAddressedChange { creation(of: NoteID(creation: $0), title: params.title) }
+    ]
+    let id = NoteID(creation: created[0].id)
     // Replicas that begin it with different texts have both texts in one note.
     let contents = contents(
       of: id, title: "", params.priority, tags: params.tags, text: params.text, at: 0)
     if !contents.isEmpty {
-      _ = try commit(ContentAddressedChange(following: first.id) { _ in contents })
+      created.append(ContentAddressedChange(following: created[0].id) { _ in contents })
     }
-    let placement = try placement(ofNew: id, at: params.place)
-    try commit([.place(placement), .edit(id, .created(now))])
-    return id
+    let isMade = try commit(created) { server throws(ResponseError) in
+      [.place(try server.placement(ofNew: id, at: params.place)), .edit(id, .created(server.now))]
+    }
+    return isMade ? id : nil
   }
 
   /// The time as a value can be set at: milliseconds since 1970.

@@ -291,6 +291,11 @@ final class Person {
   var titles: [String] { book.notes.map(\.title.value) }
 }
 
+extension ContentAddressedChange {
+  /// The change as it travels.
+  var changeSet: ChangeSet { Self.changeSet(of: [self]) }
+}
+
 /// The change that creates a note named by its title and text.
 func creation(titled title: String, _ text: String) -> ContentAddressedChange {
   ContentAddressedChange { change in

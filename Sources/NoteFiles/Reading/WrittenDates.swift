@@ -58,8 +58,8 @@ public struct WrittenDates: Sendable {
     modified = Self.dates(header.findAll(Self.modifiedNames), zone)
   }
 
-  /// What Joplin's raw export says behind the text of a note, in lines such as `updated_time: 2026-11-23T10:00:05.000Z`, of which one says that it
-  /// is a note.
+  /// The dates of a raw export of Joplin, from the lines behind the text of the note, such as `updated_time: 2026-11-23T10:00:05.000Z`. One of
+  /// them says that it is a note.
   ///
   /// - Complexity: O(length of the last lines).
   init(joplin text: ArraySlice<UInt8>) {

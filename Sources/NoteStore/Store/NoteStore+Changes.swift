@@ -37,6 +37,7 @@ extension NoteStore {
   ///   - author: who makes the change; nil for nobody in particular.
   ///   - isImport: whether the change is made from files that a user imports.
   ///   - request: the request for which it is made, if that has a key.
+  ///   - created: changes in the notebook that are written with it, in front of it.
   ///   - announce: called with the change's name before the change is written. No other change ever gets this name. When
   ///     it throws, the change is not made.
   /// - Throws: the error that kept the change from being written, `tooLarge` for one that could not travel. It did not happen then.
@@ -44,6 +45,7 @@ extension NoteStore {
   public func commit(
     _ operations: [Change.Operation], as expected: ReplicaID? = nil, at now: Int64,
     by author: Author? = nil, isImport: Bool = false, request: RequestMark? = nil,
+    following created: ChangeSet = ChangeSet(),
     announce: (ChangeID) throws(StoreError) -> Void = { _ in }
   ) throws(StoreError) -> Effects {
     let session = try nextSession()
@@ -57,12 +59,15 @@ extension NoteStore {
         operations)
     }
     var isMade = false
-    // What did not happen is forgotten, with what is known of the changes before it.
+    // A change that was not made has no entry, and the entries that are open are looked up again.
     defer { if !isMade { own.entries = OpenEntries() } }
     guard let encoded = planned else {
       throw failure(.tooLarge, "too many replicas have written there")
     }
-    guard encoded.bytes.count <= Self.largestChange else {
+    var records = [(type: RecordType.change.rawValue, payload: encoded.bytes)]
+    if !created.isEmpty { records.insert(record(created), at: 0) }
+    let size = records.reduce(0) { $0 + $1.payload.count }
+    guard size <= Self.largestChange else {
       throw failure(.tooLarge, "it takes more than 64 MiB")
     }
     let batching = batching
@@ -71,7 +76,7 @@ extension NoteStore {
     }
     do {
       try announce(encoded.change.id)
-      if batching == nil { try append(.change, encoded.bytes) }
+      if batching == nil { try append(records) }
     } catch {
       // Otherwise the next change would have the same name.
       folder.endSession()
@@ -83,42 +88,65 @@ extension NoteStore {
       batching.append(encoded)
     } else {
       own.written[session] += 1
-      archiving.unkept += encoded.bytes.count
+      archiving.unkept += size
     }
     return notebook.apply(encoded)
   }
 
-  /// Makes a change that is named by its content; what the notebook knows of that name stays. When this returns, the change is in the log
-  /// and survives the end of the process.
+  /// Makes changes that are named by their content, and one of this session that follows them: with one write. When this returns, they are in
+  /// the log and survive the end of the process.
   ///
-  /// - Parameter announce: called before the change is written. When it throws, the change is not made.
-  /// - Returns: the effects; nil if the change is known.
-  /// - Throws: the error that kept the change from being written. It did not happen then.
+  /// - Parameters:
+  ///   - created: at least one; each follows the one before it. Where the notebook knows a change with the name of the first, nothing is done.
+  ///   - plan: the operations of the session's change, on the notebook with `created`; nil if nothing is to be done.
+  ///   - now: milliseconds since 1970.
+  ///   - author: who makes the session's change; nil for nobody in particular.
+  ///   - isImport: whether it is made from files that a user imports.
+  ///   - announce: called before the changes are written. When it throws, none is made.
+  /// - Returns: the effects; nil if nothing was done.
+  /// - Throws: the error that kept the changes from being written; none happened then.
   public func commit(
-    _ change: ContentAddressedChange, announce: () throws(StoreError) -> Void = {}
+    _ created: [ContentAddressedChange], then plan: () -> [Change.Operation]?, at now: Int64,
+    by author: Author? = nil, isImport: Bool = false,
+    announce: () throws(StoreError) -> Void = {}
   ) throws(StoreError) -> Effects? {
-    if notebook.version.contains(change.id) { return nil }
+    if notebook.version.contains(created[0].id) { return nil }
     guard batching == nil else { throw failure(.other, "it can't be one of a batch") }
-    _ = try nextSession()
-    guard change.byteCount <= Self.largestChange else {
-      throw failure(.tooLarge, "it takes more than 64 MiB")
+    var isMade = false
+    defer { if !isMade { takeOut(created) } }
+    let changes = ContentAddressedChange.changeSet(of: created)
+    let merged = try reading { book throws(ArchiveFailure) in
+      var pending = PendingChanges(changes)
+      let merged = book.drain(&pending)
+      if let unreadable = merged.unreadable { throw unreadable }
+      return merged
     }
-    let hasRoom = try reading { book throws(ArchiveFailure) in
-      try book.openOrder()
-      return book.hasRoom(forReplica: change.id.replica)
-    }
-    guard hasRoom else { throw failure(.tooLarge, "too many replicas have written there") }
-    try announce()
-    try append(change.changeSet)
-    archiving.unkept += change.byteCount
-    var pending = PendingChanges(change.changeSet)
-    let merged = notebook.drain(&pending)
-    for (change, reason) in merged.refused {
-      refuse("change \(change.number) of \(change.replica) is left out: \(reason)")
-    }
-    // Changes that were read before may have waited for it.
+    if let (_, reason) = merged.refused.first { throw failure(.tooLarge, reason) }
+    guard let operations = plan() else { return nil }
+    var effects = merged.effects.ofThisProcess
+    effects.merge(
+      try commit(
+        operations, at: now, by: author, isImport: isImport, following: changes
+      ) { _ throws(StoreError) in try announce() })
+    isMade = true
+    // Changes that were read before may have waited for these.
     merging.pending.retry()
-    return merged.effects.ofThisProcess
+    return effects
+  }
+
+  /// Takes changes that are not written out of the notebook. Nothing follows them.
+  private func takeOut(_ changes: [ContentAddressedChange]) {
+    for change in changes.reversed() where notebook.version.contains(change.id) {
+      func book() -> NoteBook? { try? notebook.without(changesOf: change.id.replica, after: 0) }
+      guard let before = book() ?? (giveUpArchive() ? book() : nil) else {
+        // Neither the archive nor the folder can be read. So the change stays, and is written from memory when that can be done.
+        folder.needsRepublish = true
+        return
+      }
+      notebook = before
+      // The archive that is being written is one of the notebook that was left.
+      archiving.writing = nil
+    }
   }
 
   /// Ends the entry of history that our session is writing about a note: the next change begins another.

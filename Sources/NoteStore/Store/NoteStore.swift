@@ -117,8 +117,13 @@ public final class NoteStore {
   }
 
   func append(_ changes: ChangeSet) throws(StoreError) {
-    let encoded = changes.encoded(of: folder.notebook ?? Identifier(high: 0, low: 0))
-    try append(.changes, encoded)
+    try append([record(changes)])
+  }
+
+  /// The record of changes that have their names in it.
+  func record(_ changes: ChangeSet) -> (type: UInt8, payload: [UInt8]) {
+    let notebook = folder.notebook ?? Identifier(high: 0, low: 0)
+    return (RecordType.changes.rawValue, changes.encoded(of: notebook))
   }
 
   func append(_ type: RecordType, _ payload: [UInt8]) throws(StoreError) {

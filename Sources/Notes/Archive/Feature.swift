@@ -79,7 +79,7 @@ struct Feature: Equatable, Sendable {
   static func isUsual(_ name: String) -> Bool {
     name.unicodeScalars.allSatisfy { scalar in
       switch scalar.value {
-      // What marks fold to depends on their order.
+      // Marks fold to what their order says.
       case 0x300..<0x370: false
       case ..<0x900, 0x1E00..<0x1F00, 0x3040..<0x3100, 0x4E00..<0xA000, 0xAC00..<0xD7A4: true
       default: false

@@ -31,14 +31,14 @@ extension NotesServer {
           .init(change, after: nil, before: nil), time: 0)
       }
       let id = NoteID(creation: first.id)
-      let isNew = try commit(first, telling: true) { () throws(StoreError) in
-        try announce(id, first.id)
-      }
-      if isNew {
-        let place = Change.Operation.place(try placement(self, id))
-        try commit([place] + dates(id, file), telling: true, importing: isImport)
-        return id
-      }
+      let isNew = try commit(
+        [first],
+        then: { server throws(ResponseError) in
+          [.place(try placement(server, id))] + server.dates(id, file)
+        },
+        telling: true, importing: isImport,
+        announce: { () throws(StoreError) in try announce(id, first.id) })
+      if isNew { return id }
     }
     let session: ReplicaID
     do { session = try store!.nextSession() } catch { throw ResponseError(error) }
