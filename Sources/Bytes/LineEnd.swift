@@ -35,13 +35,13 @@ public enum LineEnd: Sendable {
     return result
   }
 
-  /// The bytes by which a text is added to another one as whole lines, with the line ends of that other one: a line end comes first where that does not
-  /// end with one, and last where the text does not.
-  public static func lines(_ text: [UInt8], appendedTo before: [UInt8]) -> [UInt8] {
+  /// The lines of a text that is added to another one, with the line ends of that other one but none behind the last line; and these line ends.
+  public static func lines(
+    of text: [UInt8], appendedTo before: [UInt8]
+  ) -> (lines: [UInt8], end: LineEnd) {
     let end = LineEnd(of: before) ?? LineEnd(of: text) ?? .lineFeed
-    var lines = before.isEmpty || before.last == 0x0A ? [] : end.bytes
-    lines += end.ending(linesOf: text)
-    if text.last != 0x0A { lines += end.bytes }
-    return lines
+    var lines = end.ending(linesOf: text)
+    if lines.last == 0x0A { lines.removeLast(end.bytes.count) }
+    return (lines, end)
   }
 }

@@ -19,24 +19,22 @@ extension AgentServer {
     }
   }
 
-  /// Adds lines: the text gets a line end where it has none, and so does the note before it. Its line ends become those of the note.
+  /// Adds whole lines, with the line ends of the note.
   mutating func appendNote(_ call: Tool.Call) {
-    ask("note/get", for: call) {
+    ask("note/append", for: call) {
       $0.member("id", call.note)
-    } then: { server, found in
-      let before = found["text"]?.utf8 ?? []
-      let text = LineEnd.lines(call.arguments["text"]?.utf8 ?? [], appendedTo: before)
-      server.ask("note/append", for: call) {
+      $0.member("text", copying: call.arguments["text"])
+      $0.member("lines", true)
+    } then: { server, appended in
+      server.ask("note/get", for: call) {
         $0.member("id", call.note)
-        $0.key("text")
-        $0.string(utf8: text)
-      } then: { server, appended in
+      } then: { server, found in
         server.noteChange(of: call.note, ["text"])
         server.succeed(call) {
           $0.member("id", call.note)
           $0.member("revision", copying: appended["revision"])
         }
-        server.show(in: call.note, at: before.count + text.count, [])
+        server.show(in: call.note, at: found["text"]?.utf8?.count ?? 0, [])
       }
     }
   }

@@ -123,8 +123,8 @@ extension Tool {
       Tool(
         name: "append_note", title: "Append to a note",
         help: """
-          Adds lines to the end of a note, behind what others have written there meanwhile. A line end is put before the text if the note does not \
-          end with one, and behind it if it has none.
+          Adds whole lines to the end of a note, also beside what others write there at the same moment. A note whose last line has no line end keeps \
+          that form.
           """,
         effect: .adds,
         arguments: [note, ToolArgument("text", long, isRequired: true, "The lines.")],

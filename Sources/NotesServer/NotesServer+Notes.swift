@@ -1,3 +1,4 @@
+internal import Bytes
 internal import JSONRPC
 internal import NoteFiles
 internal import NoteStore
@@ -164,14 +165,17 @@ struct SetTextParameters: MethodParameters {
 
 /// The parameters of `note/append`.
 struct AppendTextParameters: MethodParameters {
-  enum Name: String, ParameterName, CaseIterable { case id, text }
+  enum Name: String, ParameterName, CaseIterable { case id, text, lines }
 
   let id: String
   let text: [UInt8]
+  /// True for whole lines; false for the text as it is.
+  let lines: Bool
 
   init(_ params: Parameters) throws(ResponseError) {
     id = try params.requiredString(Name.id)
     text = try params.requiredText(Name.text)
+    lines = try params.boolean(Name.lines) ?? false
   }
 }
 
@@ -241,15 +245,21 @@ extension NotesServer {
     _ params: AppendTextParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
     let id = try note(params.id).id
-    try commit(try appending(params).map { .edit(id, .text($0)) })
+    let session: ReplicaID
+    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    try commit(try appending(params, as: session).map { .edit(id, .text($0)) }, as: session)
     writeRevision(&result)
   }
 
   private func appending(
-    _ params: AppendTextParameters
+    _ params: AppendTextParameters, as session: ReplicaID
   ) throws(ResponseError) -> [ReplicatingText.Operation] {
     let text = try note(params.id).text
     if params.text.isEmpty { return [] }
+    if params.lines {
+      let (lines, end) = LineEnd.lines(of: params.text, appendedTo: text.utf8)
+      return text.operations(appending: lines, endedBy: end.bytes, by: session)
+    }
     return text.operations(for: [Edit(range: text.count..<text.count, replacement: params.text)])
   }
 

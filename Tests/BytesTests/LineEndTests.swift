@@ -22,12 +22,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "x", "x\n"), ("a", "x", "\nx\n"), ("a\n", "x\r\ny", "x\ny\n"),
-    ("a\r\n", "x", "x\r\n"), ("a\r\nb", "x\ny\n", "\r\nx\r\ny\r\n"),
-    ("", "x\r\ny", "x\r\ny\r\n"), ("a", "x\r\ny", "\r\nx\r\ny\r\n"), ("a\r\n", "", "\r\n"),
+    ("", "x", "x"), ("a", "x\n", "x"), ("a\n", "x\r\ny", "x\ny"),
+    ("a\r\n", "x", "x"), ("a\r\nb", "x\ny\n", "x\r\ny"),
+    ("", "x\r\ny", "x\r\ny"), ("a", "x\r\ny\r\n", "x\r\ny"), ("a\r\n", "x\n\n", "x\r\n"),
+    ("a", "\n", ""),
   ])
   func `is that of the lines that are appended`(_ note: String, _ text: String, _ lines: String) {
-    let appended = LineEnd.lines(Array(text.utf8), appendedTo: Array(note.utf8))
-    #expect(String(decoding: appended, as: UTF8.self) == lines)
+    let appended = LineEnd.lines(of: Array(text.utf8), appendedTo: Array(note.utf8))
+    #expect(String(decoding: appended.lines, as: UTF8.self) == lines)
+    #expect(appended.end == LineEnd(of: note.utf8) ?? LineEnd(of: text.utf8) ?? .lineFeed)
   }
 }

@@ -763,11 +763,9 @@ def show_history(client, options):
 
 
 def append_text(client, options):
-    """Appends lines: adds a line end before them if the text has none at its end."""
+    """Appends whole lines."""
     note, text = resolve(client, options.NOTE), sys.stdin.buffer.read().decode()
-    before = client.request("note/get", {"id": note})["text"]
-    start = "\n" if text and before and not before.endswith("\n") else ""
-    client.request("note/append", {"id": note, "text": start + text})
+    client.request("note/append", {"id": note, "text": text, "lines": True})
 
 
 def edit_note(client, options):

@@ -867,15 +867,15 @@ class TheRealProgram(unittest.TestCase):
         self.assertEqual(self.notes("list"), f"0\t{first}\tShopping\tleisure time\thigh\n1\t{second}\tBooks\t\tnormal\n")
         self.notes("append", "Shopping", input="eggs\n")
         self.notes("append", "Shopping", input="bread\n")
-        self.assertEqual(self.notes("show", "Shopping"), "milk\neggs\nbread\n")
+        self.assertEqual(self.notes("show", "Shopping"), "milk\neggs\nbread")
         self.assertEqual(self.notes("search", "EGG"), f"{first}\tShopping\teggs\n")
         history = [line.split("\t") for line in self.notes("history", "Shopping").splitlines()]
         self.assertEqual(
             [entry[2:5] for entry in history],
-            [["+6", "-0", "text"], ["+6", "-0", "text"], ["+0", "-0", "priority"], ["+0", "-0", "tags"],
+            [["+6", "-0", "text"], ["+5", "-0", "text"], ["+0", "-0", "priority"], ["+0", "-0", "tags"],
              ["+0", "-0", "tags"], ["+4", "-0", "created"]])
         self.assertTrue(all(entry[5] for entry in history), "everybody has a name")
-        self.assertEqual(self.notes("show", "Shopping", "--revision", history[1][0]), "milk\neggs\n")
+        self.assertEqual(self.notes("show", "Shopping", "--revision", history[1][0]), "milk\neggs")
         self.notes("delete", "Books")
         self.assertEqual([self.notes("list").count("\n"), self.notes("list", "--trash").count("Books")], [1, 1])
         self.notes("restore", "Books")
