@@ -33,8 +33,8 @@ extension NoteBook {
     return operations + note.operations(settingTags: tags)
   }
 
-  /// The operations that take back what changes did to other notes than one, and to their texts: none, if nothing of that stands any more. Notes in the
-  /// trash stay there, as they are.
+  /// The operations that take back what changes did to other notes than one, and to their texts: none, if nothing of that stands any more. Notes that other
+  /// changes put into the trash stay there, as they are.
   ///
   /// O(changes), and for each other note what reading it takes, and its past.
   ///
@@ -42,14 +42,23 @@ extension NoteBook {
   public func operations(
     takingBack changes: ChangeRanges, ofOthersThan note: NoteID, at now: () -> Int64
   ) throws(ArchiveFailure) -> [Change.Operation] {
-    var others: Set<NoteID> = []
+    var (others, trashed, restored): (Set<NoteID>, Set<NoteID>, Set<NoteID>) = ([], [], [])
     for run in changes.runs {
-      try forEachEffect(of: run.replica, in: run.numbers) { _, _, changed, _ in
-        if changed != note, isLive(changed) { others.insert(changed) }
+      try forEachEffect(of: run.replica, in: run.numbers) { _, _, changed, what in
+        if changed == note { return }
+        if isLive(changed) {
+          // An edit beside a deletion would be content that this one does not cover.
+          if what.contains(.restore) { restored.insert(changed) } else { others.insert(changed) }
+        } else if what.contains(.trash), !isPurged(changed) {
+          trashed.insert(changed)
+        }
       }
     }
-    var operations: [Change.Operation] = []
-    var isEffective = false
+    var operations = trashed.sorted().map { Change.Operation.edit($0, .restore) }
+    for other in restored.sorted() {
+      if let present = try self.note(other) { operations.append(.edit(other, present.deletion)) }
+    }
+    var isEffective = !operations.isEmpty
     for other in others.sorted() {
       guard let present = try self.note(other) else { continue }
       let edits = try self.operations(takingBack: changes, of: present, at: now)

@@ -8,7 +8,7 @@ internal import ReplicatingTypes
 /// does nothing when it is repeated.
 enum KeyedRequest: UInt8, CaseIterable {
   case create = 1
-  case update, setText, append, move, delete, restore, restoreVersion, purge, rename, batch
+  case update, setText, append, move, delete, restore, restoreVersion, purge, rename, batch, merge
 
   /// The name of its method.
   var method: String {
@@ -24,6 +24,7 @@ enum KeyedRequest: UInt8, CaseIterable {
     case .purge: "note/purge"
     case .rename: "note/rename"
     case .batch: "notebook/batch"
+    case .merge: "note/merge"
     }
   }
 

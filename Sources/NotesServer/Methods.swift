@@ -100,6 +100,9 @@ struct Method: Sendable {
     changing("note/rename", RenameNoteParameters.self) {
       server, params, result throws(ResponseError) in try server.renameNote(params, &result)
     },
+    changing("note/merge", MergeNoteParameters.self) {
+      server, params, result throws(ResponseError) in try server.mergeNote(params, &result)
+    },
     reading("note/links", NoteParameters.self) { server, params, result throws(ResponseError) in
       try server.noteLinks(params, &result)
     },

@@ -54,7 +54,7 @@ extension KeyedRequest {
   var canStandInBatch: Bool {
     switch self {
     case .create, .update, .setText, .append, .move, .delete, .restore: true
-    case .restoreVersion, .purge, .rename, .batch: false
+    case .restoreVersion, .purge, .rename, .merge, .batch: false
     }
   }
 }
@@ -117,7 +117,8 @@ extension NotesServer {
     case .move: try moveNote(MoveNoteParameters(params), &result)
     case .delete: try deleteNote(NoteParameters(params), &result)
     case .restore: try restoreNote(NoteParameters(params), &result)
-    case .restoreVersion, .purge, .rename, .batch: preconditionFailure("no request of a batch")
+    case .restoreVersion, .purge, .rename, .merge, .batch:
+      preconditionFailure("no request of a batch")
     }
   }
 }

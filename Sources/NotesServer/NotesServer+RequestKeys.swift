@@ -58,7 +58,7 @@ extension NotesServer {
     switch request {
     case .create: try write(NoteID(creation: change), at: revision, &result)
     case .update, .restoreVersion: try write(try changed(params), at: revision, &result)
-    case .rename:
+    case .rename, .merge:
       try write(try changed(params), at: revision, &result)
       // The links that were changed are not looked up again.
       for name in ["updated", "ambiguous"] {

@@ -58,7 +58,8 @@ struct `Parameters` {
       ("note/move", ["id": id]), ("note/delete", ["id": id]), ("note/restore", ["id": id]),
       ("note/open", ["id": id, "mode": "observe"]), ("note/change", change),
       ("note/close", ["attachment": attachment]), ("notebook/list", [:]),
-      ("note/rename", ["id": id, "title": "t"]), ("note/links", ["id": id]),
+      ("note/rename", ["id": id, "title": "t"]), ("note/merge", ["id": id, "from": id]),
+      ("note/links", ["id": id]),
       ("note/backlinks", ["id": id]), ("notebook/resolve", ["text": "t"]),
       ("notebook/complete", ["kind": "link"]),
       ("notebook/find", ["name": "t"]), ("notebook/changes", [:]), ("notebook/merge", [:]),
@@ -78,7 +79,8 @@ struct `Parameters` {
     }
     let mutating = [
       "note/create", "note/update", "note/setText", "note/append", "note/move", "note/delete",
-      "note/restore", "note/change", "note/rename", "notebook/merge", "notebook/batch",
+      "note/restore", "note/change", "note/rename", "note/merge", "notebook/merge",
+      "notebook/batch",
       "notebook/undo",
     ]
     for method in mutating { add(method, "requestKey", .string) }
@@ -117,6 +119,8 @@ struct `Parameters` {
     add("notebook/list", "sort", .word)
     add("note/rename", "title", .text)
     for name in ["updateLinks", "dryRun"] { add("note/rename", name, .boolean) }
+    add("note/merge", "from", .string)
+    add("note/merge", "dryRun", .boolean)
     add("note/backlinks", "limit", .count)
     add("notebook/resolve", "text", .string)
     add("notebook/complete", "prefix", .string)

@@ -39,6 +39,7 @@ struct Sample {
     #""method":"note/restoreVersion","params":{"id":"ID","revision":"REVISION"}"#,
     #""method":"note/setText","params":{"id":"ID","text":"[[t]] [[one|x]] `[[t]]` [y](a.md) [[ID#h]]\n```\n[[t]]"}"#,
     #""method":"note/rename","params":{"id":"ID","title":"new"}"#,
+    #""method":"note/merge","params":{"id":"ID","from":"ID"}"#,
     #""method":"note/links","params":{"id":"ID"}"#,
     #""method":"note/backlinks","params":{"id":"ID"}"#,
     #""method":"notebook/resolve","params":{"text":"new#x"}"#,

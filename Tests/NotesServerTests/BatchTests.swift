@@ -94,6 +94,7 @@ import Testing
       ("note/move", ["id": "#0", "index": 9], nil, "requests[2] (note/move): index:"),
       ("note/purge", ["id": "#0"], nil, "requests[2].method: must be one of note/create"),
       ("note/rename", ["id": "#0", "title": "b"], nil, "requests[2].method"),
+      ("note/merge", ["id": "#0", "from": "#1"], nil, "requests[2].method"),
       ("notebook/batch", ["requests": []], nil, "requests[2].method"),
       ("note/dance", [:], nil, "requests[2].method"),
       ("note/create", ["requestKey": "k"], nil, "requests[2].params.requestKey"),

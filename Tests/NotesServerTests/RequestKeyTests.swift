@@ -16,9 +16,12 @@ import Testing
     return peer
   }
 
-  private func params(_ id: String, _ revision: JSON, _ key: String = "k") -> JSON {
+  private func params(
+    _ id: String, _ revision: JSON, _ key: String = "k", from other: String = ""
+  ) -> JSON {
     [
-      "id": .string(id), "text": "b", "title": "t", "index": 0, "tags": ["x"], "priority": "high",
+      "id": .string(id), "from": .string(other), "text": "b", "title": "t", "index": 0,
+      "tags": ["x"], "priority": "high",
       "revision": revision, "requestKey": .string(key),
     ]
   }
@@ -27,13 +30,13 @@ import Testing
   func `are known after the process has died, and to another one`(method: String) {
     let (first, witness) = (open(1, after: 0), open(3, after: 0))
     let id = first.create(["text": "a", "title": "old"])
-    first.create()
+    let from = first.create()
     let revision = first.call("note/append", ["id": .string(id), "text": "!"])["revision"]!
     first.call("note/append", ["id": .string(id), "text": "?"])
     if method == "note/restore" || method == "note/purge" {
       first.call("note/delete", ["id": .string(id)])
     }
-    let params = params(id, revision)
+    let params = params(id, revision, from: from)
     let before = first.revision
     let answer = first.call(method, params)
     let after = first.revision
@@ -44,7 +47,7 @@ import Testing
     for other in [open(2), witness] {
       other.folderChanged()
       let known = other.revision
-      if method == "note/rename" {
+      if method == "note/rename" || method == "note/merge" {
         let again = other.call(method, params)
         #expect(again["note"] == answer["note"] && again["revision"] == answer["revision"])
         #expect(again["more"] == true)
@@ -54,7 +57,7 @@ import Testing
       #expect(other.revision == known)
       #expect(other.call(method, params)["revision"] == answer["revision"])
       // Another key is another request.
-      let more = other.ask(method, self.params(id, revision, "l\(known)"))
+      let more = other.ask(method, self.params(id, revision, "l\(known)", from: from))
       #expect(more.error?.reason == (method == "note/purge" ? "purged" : nil))
     }
   }

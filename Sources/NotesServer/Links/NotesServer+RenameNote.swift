@@ -49,9 +49,17 @@ extension NotesServer {
       }
     }
     if !params.isDryRun, !isSame { try rename(note, params.title, updated) }
+    try write(note.id, updated, ambiguous, &result)
+  }
+
+  /// Writes a note, and the notes whose links to it were changed, and those whose links may mean another one.
+  func write(
+    _ note: NoteID, _ updated: [LinkingNote], _ ambiguous: [LinkingNote],
+    _ result: inout JSONWriter
+  ) throws(ResponseError) {
     result.beginObject()
     result.key("note")
-    result.summary(NoteSummary(try self.note(params.id)))
+    result.summary(NoteSummary(try self.note("\(note)")))
     result.member("revision", revision)
     var isMore = false
     try write("updated", updated, &isMore, &result)
@@ -87,11 +95,17 @@ extension NotesServer {
           for: source.edits(leadingTo: target), in: source.id, nil)
       } catch { throw ResponseError(error) }
     }
-    let notes = Set(linking.map(\.id)).union([note.id])
+    try commit(operations, asStepOf: Set(linking.map(\.id)).union([note.id]))
+  }
+
+  /// Makes a change that is a step of each client that has one of the notes open.
+  mutating func commit(
+    _ operations: [Change.Operation], as session: ReplicaID? = nil, asStepOf notes: Set<NoteID>
+  ) throws(ResponseError) {
     let editors = notes.flatMap { openTexts.editors(of: $0) }
     let journal = journal
     var made: ChangeID?
-    try commit(operations) { change in
+    try commit(operations, as: session) { change in
       made = change
       for editor in editors { journal?.append(.step(change), of: editor) }
     }
@@ -103,20 +117,22 @@ extension NotesServer {
 }
 
 /// What links are to have between their brackets.
-private struct LinkTarget {
+struct LinkTarget {
   let name: String
   /// What is shown in place of the name, where a link has no words of its own; nil for the name.
   var words: String?
 }
 
 extension NotesServer {
-  /// What links to a note have when it has another title: that, if no other note has it and it can be written so, else the note's id.
-  fileprivate mutating func target(
-    ofRenamed note: NoteID, _ title: String
+  /// What links to a note have when it has a title: that, if no other note has it and it can be written so, else the note's id.
+  ///
+  /// - Parameter gone: a note that does not count.
+  mutating func target(
+    ofRenamed note: NoteID, _ title: String, without gone: NoteID? = nil
   ) throws(ResponseError) -> LinkTarget {
     if let name = NoteLink.name(for: title) {
       try finishIndexing(.names, of: [LinkName(name).key])
-      let others = meaning(of: LinkName(name)).notes.filter { $0 != note }
+      let others = meaning(of: LinkName(name)).notes.filter { $0 != note && $0 != gone }
       if others.isEmpty { return LinkTarget(name: name) }
     }
     return LinkTarget(name: "\(note)", words: NoteLink.words(for: title))
@@ -125,7 +141,7 @@ extension NotesServer {
 
 extension LinkingNote {
   /// The edits by which the links lead to a target.
-  fileprivate func edits(leadingTo target: LinkTarget) -> [Edit<UInt8>] {
+  func edits(leadingTo target: LinkTarget) -> [Edit<UInt8>] {
     links.flatMap { link in
       var edits = [Edit(range: link.targetRange, replacement: Array(target.name.utf8))]
       if let words = target.words, !link.hasWords {

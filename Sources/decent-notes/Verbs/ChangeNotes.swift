@@ -1,4 +1,3 @@
-internal import Bytes
 internal import JSONRPC
 internal import NotesServer
 
@@ -6,8 +5,7 @@ internal import NotesServer
 
 /// `append`: adds lines to the end of a note.
 ///
-/// The text gets a line end where it has none, and so does the note before it. So what several write at once are lines, too. Its line ends become
-/// those of the note.
+/// They stay whole lines beside what others write at the end at the same moment, and get the line ends of the note.
 func appendText(
   _ command: Command, _ surroundings: Surroundings
 ) throws(CommandFailure) -> CommandFailure.Status {
@@ -15,12 +13,10 @@ func appendText(
   if text == "-" { text = try readText() }
   try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     let note = try notebook.note(named: command["NOTE"])
-    if text.isEmpty { return }
-    let before = try notebook.request("note/get") { $0.member("id", note.id) }["text"]?.utf8
     try notebook.request("note/append") {
       $0.member("id", note.id)
-      $0.key("text")
-      $0.string(utf8: LineEnd.lines(Array(text.utf8), appendedTo: before ?? []))
+      $0.member("text", text)
+      $0.member("lines", true)
     }
   }
   return .done
@@ -68,13 +64,34 @@ func renameNote(
       $0.member("updateLinks", !command.has("--keep-links"))
     }
   }
+  tellAmbiguous(result)
+  return .done
+}
+
+/// `merge`: joins two notes.
+func mergeNotes(
+  _ command: Command, _ surroundings: Surroundings
+) throws(CommandFailure) -> CommandFailure.Status {
+  let result = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
+    let note = try notebook.note(named: command["NOTE"])
+    let other = try notebook.note(named: command["OTHER"])
+    return try notebook.request("note/merge") {
+      $0.member("id", note.id)
+      $0.member("from", other.id)
+    }
+  }
+  tellAmbiguous(result)
+  return .done
+}
+
+/// Tells the user of links that stay, since they may mean another note.
+private func tellAmbiguous(_ result: JSONValue) {
   for linking in result["ambiguous"]?.array.map(Array.init) ?? [] {
     let note = linking["note"]
     printError(
       "\(note?.id ?? ""): a link in \(note?.title.escapingControlCharacters ?? "") may mean another note, and stays"
     )
   }
-  return .done
 }
 
 /// `trash`: puts notes into the trash.
