@@ -23,6 +23,8 @@ export interface Requests {
   'note/update': { params: NoteUpdateParams; result: NoteResult }
   /** Gives a note another title, and the links in all notes that mean it by the old one the new one, by one change. For each attachment of this process that edits one of these notes it is a step, with which `note/undo` takes back all of it. Links that may mean another note as well are left alone, and told. Fails with `noSuchNote`. */
   'note/rename': { params: NoteRenameParams; result: NoteRenameResult }
+  /** Joins two notes: adds the lines and the tags of `from` to `id`, makes the links to `from` lead to `id`, and puts `from`, with its text and its history, into the trash, by one change. For each attachment of this process that edits one of these notes it is a step, with which `note/undo` takes back all of it. Links that may mean a third note are left alone, and told. Fails with `noSuchNote`. */
+  'note/merge': { params: NoteMergeParams; result: NoteRenameResult }
   /** The links in the text of a note, and the notes that they lead to. Fails with `noSuchNote`. */
   'note/links': { params: NoteLinksParams; result: NoteLinksResult }
   /** The notes with links that lead to a note, the one that was changed last first. Notes in the trash have no links, and none lead to them. Fails with `noSuchNote`. */
@@ -241,7 +243,7 @@ export interface NoteCapabilities {
 export interface NotebookCapabilities {
   /** Whether there is `notebook/search`. */
   search: boolean
-  /** Whether there are `note/links`, `note/backlinks`, `note/rename`, `notebook/resolve`, `notebook/complete` and `notebook/tags`. */
+  /** Whether there are `note/links`, `note/backlinks`, `note/rename`, `note/merge`, `notebook/resolve`, `notebook/complete` and `notebook/tags`. */
   links: boolean
   /** Whether there is `notebook/log`. */
   log: boolean
@@ -431,8 +433,10 @@ export interface NoteSetTextResult {
 export interface NoteAppendParams {
   /** The note. */
   id: NoteId
-  /** What to add at the end, without U+0000. No line end is put before it. */
+  /** What to add at the end, without U+0000. No line end is put before it, unless `lines` is true. */
   text: string
+  /** Whether to add whole lines: on lines of their own, also beside what others write at the end at the same moment, and with the line ends of the note. A note whose last line has no line end keeps that form. */
+  lines?: boolean
   /** A name the client gives this request. The same key again gets the same result and changes nothing, so a client may send again what it is not sure has arrived. The last 10,000 keys at least are remembered while the process lives, and those of requests that changed something without an attachment for a day, by all processes that know the change. */
   requestKey?: string
 }
@@ -658,6 +662,18 @@ export interface NoteRenameParams {
   title: string
   /** Whether links get the new title, too; true where absent. */
   updateLinks?: boolean
+  /** Whether nothing is changed, only told; false where absent. */
+  dryRun?: boolean
+  /** A name the client gives this request. The same key again gets the same result and changes nothing, so a client may send again what it is not sure has arrived. The last 10,000 keys at least are remembered while the process lives, and those of requests that changed something without an attachment for a day, by all processes that know the change. */
+  requestKey?: string
+}
+
+/** Two notes. */
+export interface NoteMergeParams {
+  /** The note that stays. It is not in the trash. */
+  id: NoteId
+  /** The note that goes into the trash. It is another one, and not there. */
+  from: NoteId
   /** Whether nothing is changed, only told; false where absent. */
   dryRun?: boolean
   /** A name the client gives this request. The same key again gets the same result and changes nothing, so a client may send again what it is not sure has arrived. The last 10,000 keys at least are remembered while the process lives, and those of requests that changed something without an attachment for a day, by all processes that know the change. */
@@ -1194,7 +1210,9 @@ export interface NotebookExportResult {
 export interface SkippedFile {
   /** Relative to the folder. */
   path: string
-  /** Why, in words. */
+  /** Why, for programs. There may be others in later versions. */
+  cause: SkipCause
+  /** Why, in words, and what can be done. */
   reason: string
 }
 
@@ -1440,6 +1458,39 @@ export type DamageCause =
   | "refused"
   | "waiting"
   | "missing"
+
+/**
+ * Why a file or folder was left out.
+ * `"link"`: A link to a file.
+ * `"linkedFolder"`: A link to a folder.
+ * `"name"`: Its name is not UTF-8.
+ * `"path"`: No note can have its path.
+ * `"utf16"`: It is UTF-16.
+ * `"encoding"`: It is not UTF-8.
+ * `"zero"`: There is U+0000 in it.
+ * `"tooLarge"`: It is too large.
+ * `"unreadable"`: It can't be read.
+ * `"conflictCopy"`: A program that keeps folders equal has made it from another file.
+ * `"entries"`: Entries of a file with several notes have no text that a note can have.
+ * `"changed"`: Somebody else has written or changed it.
+ * `"notebook"`: Its note can't be read at present, or is in what the notebook lacks.
+ * `"unwritable"`: It can't be written.
+ */
+export type SkipCause =
+  | "link"
+  | "linkedFolder"
+  | "name"
+  | "path"
+  | "utf16"
+  | "encoding"
+  | "zero"
+  | "tooLarge"
+  | "unreadable"
+  | "conflictCopy"
+  | "entries"
+  | "changed"
+  | "notebook"
+  | "unwritable"
 
 /**
  * The order of a list.

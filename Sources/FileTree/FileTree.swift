@@ -56,11 +56,17 @@ public protocol FileTree: AnyObject {
   /// Removes the folders above a path that are empty, from the inner to the outer.
   func removeEmptyFolders(above path: String)
 
+  /// The kind of what a link leads to; nil if that is not there.
+  func kind(behind link: String) -> FileKind?
+
   /// A watcher of this tree; nil where the system has none.
   func makeWatcher() -> (any TreeWatcher)?
 }
 
 extension FileTree {
+  /// A tree that has no links.
+  public func kind(behind link: String) -> FileKind? { nil }
+
   /// One call for each name; a tree of the system opens the folder once for all of them.
   public func statuses(
     of names: [String], in folder: String

@@ -196,6 +196,12 @@ public final class SystemFileTree: FileTree {
     return try status(in: place, path)
   }
 
+  public func kind(behind link: String) -> FileKind? {
+    guard let place = try? place(of: link, for: "stat") else { return nil }
+    var status = stat()
+    return fstatat(place.folder, place.name, &status, 0) == 0 ? FileKind(mode: status.st_mode) : nil
+  }
+
   private func status(in place: Place, _ path: String) throws(FileTreeError) -> FileStatus? {
     try status(place.folder, place.name) { path }
   }

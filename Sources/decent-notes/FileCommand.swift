@@ -21,8 +21,11 @@ struct FileCommand {
   /// - Parameters:
   ///   - paths: of files or folders that are imported, one after the other; or of the one that is exported to.
   ///   - isJSON: whether results are printed as the server gives them, each in a line.
+  ///   - isVerbose: whether all that is left out is listed; else it is counted.
   ///   - serve: serves a client of this process.
-  init(_ kind: Kind, _ paths: [String], isJSON: Bool, _ serve: (LocalClient) -> Void) {
+  init(
+    _ kind: Kind, _ paths: [String], isJSON: Bool, isVerbose: Bool, _ serve: (LocalClient) -> Void
+  ) {
     var progress = ProgressLine()
     let requests = paths.enumerated().map { index, path in
       var params = JSONWriter()
@@ -79,9 +82,15 @@ struct FileCommand {
             try printLines([String(decoding: result.rawBytes, as: UTF8.self)])
           } else {
             try printLines(["\(paths[id - 1]): \(Self.summary(of: result, kind))"])
-            for file in skipped {
+            if isVerbose || skipped.count == 1 {
+              for file in skipped {
+                printError(
+                  "\(file["path"]?.string ?? ""): left out: \(file["reason"]?.string ?? "")")
+              }
+            } else if !skipped.isEmpty {
               printError(
-                "\(file["path"]?.string ?? ""): left out: \(file["reason"]?.string ?? "")")
+                "\(paths[id - 1]): \(skipped.count) left out (\(Self.counts(of: skipped))); --verbose lists them"
+              )
             }
           }
         } catch {
@@ -95,6 +104,17 @@ struct FileCommand {
     }
     serve(client)
     self.status = status
+  }
+
+  /// How many files were left out, by the reason.
+  private static func counts(of skipped: [JSONValue]) -> String {
+    let causes = skipped.compactMap {
+      $0["cause"]?.string.flatMap(SkippedFile.Cause.init(rawValue:))
+    }
+    return SkippedFile.Cause.allCases.compactMap { cause in
+      let count = causes.count { $0 == cause }
+      return count == 0 ? nil : "\(cause.words) \(count)"
+    }.joined(separator: ", ")
   }
 
   private static func summary(of result: JSONValue, _ kind: Kind) -> String {

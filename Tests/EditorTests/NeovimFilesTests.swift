@@ -62,7 +62,7 @@ struct `The client for Neovim: files and the trash` {
     let skipped = "vim.fn.getqflist()[1]"
     #expect(
       try editor.value("vim.fn.bufname(\(skipped).bufnr) .. ': ' .. \(skipped).text")
-        == "\(files)/bad.md: there is U+0000 at byte 1")
+        == "\(files)/bad.md: there is U+0000 at byte 1, as in no text: take it out")
     try editor.type("gg<CR>")
     try editor.wait("the path", "require('decent-notes').path() == 'one.md'")
     #expect(try editor.value("require('decent-notes.buffer').heading()") == "one (one.md)")

@@ -32,7 +32,7 @@ struct `The client for Vim: files and the trash` {
       "['one          one.md', 'two          sub/two.txt']")
     #expect(
       try vim.eval("getqflist()->map('bufname(v:val.bufnr) .. v:val.text')[0]")
-        == "\(folder)/bad.md" + "there is U+0000 at byte 1")
+        == "\(folder)/bad.md" + "there is U+0000 at byte 1, as in no text: take it out")
     try vim.terminal.type("2G\r")
     try vim.wait("decent_notes#Path()", "one.md")
     try vim.run("set laststatus=2")

@@ -189,19 +189,41 @@ import Testing
     try write("x", "in/.hidden/x.md")
     try write("x", "in/draft.md")
     try write("draft*\n", "in/.decentignore")
-    try FileManager.default.createSymbolicLink(
-      atPath: scratch("in/link.md"), withDestinationPath: "fine.md")
+    for (name, bytes): (String, [UInt8]) in [
+      ("mark.md", [0xFF, 0xFE, 0x61, 0]), ("big.md", [0xFE, 0xFF, 0, 0x61]),
+      ("little.md", Array("ab\u{e9}c".utf16).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }),
+      ("odd.md", [0x61, 0, 0x61, 0, 0x61]),
+    ] {
+      try Data(bytes).write(to: URL(fileURLWithPath: scratch("in/\(name)")))
+    }
+    try write("elsewhere", "out/b.md")
+    for (link, target) in [
+      ("link.md", "fine.md"), ("folder", "../out"), ("dated.md", "../out"), ("gone", "nowhere"),
+      ("gone.md", "nowhere"), ("picture.png", "fine.md"), ("drafts", "../out"),
+    ] {
+      try FileManager.default.createSymbolicLink(
+        atPath: scratch("in/\(link)"), withDestinationPath: target)
+    }
     let result = bring()
     #expect(result["created"] == 1)
-    let skipped = result["skipped"]!.array!.map {
-      "\($0["path"]!.string!): \($0["reason"]!.string!)"
-    }
+    let skipped = result["skipped"]!.array!
+    let causes = skipped.map { "\($0["path"]!.string!): \($0["cause"]!.string!)" }
     #expect(
-      skipped.sorted() == [
-        "latin.md: it is not UTF-8 from byte 1 on", "link.md: it is a link",
-        "x.sync-conflict-1.md: a synchronisation engine has made it",
-        "zero.md: there is U+0000 at byte 1",
+      causes.sorted() == [
+        "big.md: utf16", "dated.md: linkedFolder", "folder: linkedFolder", "gone.md: link",
+        "latin.md: encoding", "link.md: link", "little.md: utf16", "mark.md: utf16", "odd.md: zero",
+        "x.sync-conflict-1.md: conflictCopy", "zero.md: zero",
       ])
+    for one in skipped {
+      let reason = one["reason"]!.string!
+      switch one["cause"]!.string! {
+      case "utf16": #expect(reason.hasSuffix("save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"))
+      case "encoding": #expect(reason.hasPrefix("it is not UTF-8 from byte 1 on: if it is Latin-1"))
+      case "zero": #expect(reason.hasPrefix("there is U+0000 at byte 1"))
+      case "conflictCopy": break
+      default: #expect(reason.hasSuffix("by itself, or name it in .decentignore"))
+      }
+    }
     for (path, reason) in [("missing", "unusableFolder"), ("in/missing.md", "unusableFolder")] {
       let error = peer.ask("notebook/import", ["path": .string(scratch(path))]).error
       #expect(error?.reason == reason && error?.message.contains(scratch(path)) == true)

@@ -378,6 +378,21 @@ import Testing
     #expect(peer.list().count == 1 && text(id).contains("3"))
   }
 
+  @Test
+  func `of much that is left out five files are told, the number of others, and nothing twice`() {
+    peer.run(for: .seconds(1))
+    for number in 1...9 { tree.write("x", "a.sync-conflict-\(number).md") }
+    peer.run(for: .seconds(70))
+    let told = messages
+    #expect(told.count == 6, "\(told)")
+    #expect(told[4].contains("a.sync-conflict-5.md is left alone"))
+    #expect(told[5].contains("4 more are left alone") && told[5].contains("--verbose"))
+    tree.write("x", "b.sync-conflict-1.md")
+    peer.run(for: .seconds(70))
+    let next = messages
+    #expect(next.count == 1 && next[0].contains("b.sync-conflict-1.md"), "\(next)")
+  }
+
   @Test func `a process that starts takes over what happened meanwhile`() {
     let (a, b) = (
       peer.create(["title": "a", "text": "1\n"]), peer.create(["title": "b", "text": "2\n"])
@@ -615,14 +630,12 @@ import Testing
     let name = try #require(names?.first { $0.contains("/mirror-") && $0.hasSuffix(".lock") })
     let file = open(scratch("state/\(name)"), O_RDWR)
     #expect(file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0)
-    let thread = Thread {
-      usleep(200_000)
-      close(file)
-    }
-    thread.start()
     let next = Peer(scratch("notes"), seed: 2, state: scratch("state"), mirror: tree)
     next.initialize()
     next.create(["title": "b", "text": "2\n"])
+    next.run(for: .milliseconds(300))
+    #expect(paths == ["a.md"])
+    close(file)
     next.run(for: .seconds(5))
     #expect(paths == ["a.md", "b.md"])
   }

@@ -20,6 +20,8 @@ public enum FileRefusal: Error, Equatable, Sendable {
   case path
   /// More bytes than are allowed.
   case tooLarge(limit: Int)
+  /// Text in UTF-16: with its byte order mark, or with a zero in most pairs of bytes.
+  case utf16
   /// U+0000 at this byte.
   case zero(offset: Int)
   /// No UTF-8 from this byte on.
@@ -63,11 +65,14 @@ public struct FileContent: Sendable {
     guard let type = FileType(path: path) else { throw .type }
     guard NotePath.isValid(path) else { throw .path }
     guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
-    if let offset = bytes.span.firstIndex(of: 0) { throw .zero(offset: offset) }
+    if let offset = bytes.span.firstIndex(of: 0) {
+      throw UTF16Text.isLikely(bytes) ? .utf16 : .zero(offset: offset)
+    }
     do {
       _ = try UTF8Span(validating: bytes.span)
     } catch {
-      throw .notUTF8(offset: error.byteOffsets.lowerBound)
+      throw UTF16Text.isLikely(bytes)
+        ? .utf16 : .notUTF8(offset: error.byteOffsets.lowerBound)
     }
     let split = FileHeader.split(bytes, form: type.headerForm)
     let text = Array(bytes[split.textStart...])

@@ -46,11 +46,7 @@ struct ImportTask {
   var headers: [(path: FilePath, what: String)] = []
   /// Dates in new files that were not taken over.
   var dates: [(path: FilePath, issues: [String])] = []
-  var skipped: [FolderWalk.Skipped] = []
-
-  mutating func skip(_ path: FilePath, _ reason: String) {
-    skipped.append(FolderWalk.Skipped(path: path.text, reason: reason))
-  }
+  var skipped: [SkippedFile] = []
 }
 
 /// An export that is not complete: the notes are written one after the other, then files of notes that are gone are removed.
@@ -73,9 +69,5 @@ struct ExportTask {
   var removed = 0
   /// True if a file stays as it is because of what the notebook lacks.
   var isOlder = false
-  var skipped: [FolderWalk.Skipped] = []
-
-  mutating func skip(_ path: FilePath, _ reason: String) {
-    skipped.append(FolderWalk.Skipped(path: path.text, reason: reason))
-  }
+  var skipped: [SkippedFile] = []
 }

@@ -3,24 +3,15 @@ internal import NoteFiles
 
 /// Finds the files of a folder that may be notes, one folder at a time.
 struct FolderWalk {
-  /// Something that is left out, and the reason.
-  struct Skipped: Equatable {
-    var path: String
-    var reason: String
-  }
-
-  /// The reason where it is the copy of a file that a synchronisation engine has put aside.
-  static let conflictCopy = "a synchronisation engine has made it"
-
   /// More files than this are not taken at once.
   static let mostFiles = 1_000_000
 
   private var open = [""]
   private let patterns: IgnorePatterns
   private(set) var files: [FilePath] = []
-  private(set) var skipped: [Skipped] = []
+  private(set) var skipped: [SkippedFile] = []
   /// Folders that can't be looked into, with the reasons: what is in them is not known.
-  private(set) var closed: [Skipped] = []
+  private(set) var closed: [SkippedFile] = []
   /// What was set aside, and nobody has looked at since.
   private(set) var asides: [String] = []
 
@@ -39,8 +30,8 @@ struct FolderWalk {
     let entries: [FileEntry]
     do { entries = try tree.entries(of: folder) } catch {
       if folder.isEmpty { throw error }
-      skipped.append(Skipped(path: folder, reason: error.cause))
-      closed.append(Skipped(path: folder, reason: error.cause))
+      skipped.append(SkippedFile(folder, .unreadable, error.cause))
+      closed.append(skipped.last!)
       return true
     }
     let prefix = folder.isEmpty ? "" : folder + "/"
@@ -51,11 +42,13 @@ struct FolderWalk {
         }
         // Only what would be a note.
         if shown.first != "." {
-          skipped.append(Skipped(path: prefix + shown.joined(), reason: "its name is not UTF-8"))
+          skipped.append(
+            SkippedFile(
+              prefix + shown.joined(), .name, "its name is not UTF-8: give it another one"))
         }
         continue
       }
-      take(prefix + name, entry.kind)
+      take(prefix + name, entry.kind, in: tree)
       if files.count > Self.mostFiles {
         throw FileTreeError(
           "list", folder, .tooLarge, "there are more than \(Self.mostFiles) files")
@@ -64,14 +57,15 @@ struct FolderWalk {
     return true
   }
 
-  private mutating func take(_ path: String, _ kind: FileKind) {
+  private mutating func take(_ path: String, _ kind: FileKind, in tree: any FileTree) {
     switch IgnoredNames.kind(of: path) {
     case .ignored:
       if kind == .file, AsideName.mark(of: path) != nil { asides.append(path) }
       return
     case .conflictCopy:
       if kind == .file, FileType(path: path) != nil {
-        skipped.append(Skipped(path: path, reason: Self.conflictCopy))
+        skipped.append(
+          SkippedFile(path, .conflictCopy, "a program that keeps folders equal has made it"))
       }
       return
     case .none: break
@@ -85,10 +79,14 @@ struct FolderWalk {
       if NotePath.isValid(path) {
         files.append(FilePath(path))
       } else {
-        skipped.append(Skipped(path: path, reason: FileRefusal.path.reason))
+        skipped.append(SkippedFile(path, refusal: .path))
       }
     case .link:
-      if FileType(path: path) != nil { skipped.append(Skipped(path: path, reason: "it is a link")) }
+      switch tree.kind(behind: path) {
+      case .folder: skipped.append(SkippedFile(path, .linkedFolder))
+      case _ where FileType(path: path) != nil: skipped.append(SkippedFile(path, .link))
+      default: break
+      }
     case .other: break
     }
   }

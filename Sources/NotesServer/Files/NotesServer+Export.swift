@@ -109,12 +109,12 @@ extension NotesServer {
         do { try write(bytes, of: note, to: path, &task) } catch {
           // Nothing else could be written either.
           if error.reason == .diskFull { throw ResponseError.files(error) }
-          task.skip(path, error.cause)
+          task.skipped.append(SkippedFile(path.text, .unwritable, error.cause))
         }
       } catch let failure as ResponseError {
         throw failure
       } catch {
-        task.skip(path, "it can't be a file: \(error)")
+        task.skipped.append(SkippedFile(path.text, .unwritable, "it can't be a file: \(error)"))
       }
     }
     if let token = task.progress {
@@ -144,13 +144,13 @@ extension NotesServer {
         let isOurs =
           record?.states.contains { $0.hash == oldHash } == true
           || note.path.isIdentical(to: path.text) && note[.file] == ReadFile.text(oldHash)
-        guard isOurs else { return task.skip(path, "it was changed by somebody else") }
+        guard isOurs else { return task.skipped.append(SkippedFile(path.text, .changed)) }
         if let state = record?.states.last, !has(state) { return keep(path, &task) }
         let (_, aside) = try task.tree.replace(path.text, bytes)
         guard isExpected(aside, oldHash) else {
           // It was written in this moment.
           try putBack(aside, at: path, over: hash, in: task.tree)
-          return task.skip(path, "it was changed by somebody else")
+          return task.skipped.append(SkippedFile(path.text, .changed))
         }
         aside.discard()
       } else {
@@ -188,7 +188,7 @@ extension NotesServer {
   /// Leaves a file as it is, since its note may be another one in what the notebook lacks.
   private func keep(_ path: FilePath, _ task: inout ExportTask) {
     if store?.gaps.isEmpty ?? true { task.isOlder = true }
-    task.skip(path, "it was written from what the notebook lacks now")
+    task.skipped.append(SkippedFile(path.text, .notebook))
   }
 
   /// Removes a file that is ours, whose note has no file there any more.
@@ -204,13 +204,14 @@ extension NotesServer {
       guard states.contains(where: { isExpected(aside, $0.hash) }) else {
         // Who has written another one in this moment has replaced this one.
         if try !aside.putBack() { aside.discard() }
-        return task.skip(path, "its note is gone, and it was changed by somebody else")
+        return task.skipped.append(
+          SkippedFile(path.text, .changed, "its note is gone, and it was changed by somebody else"))
       }
       aside.discard()
       task.removed += 1
       task.tree.removeEmptyFolders(above: path.text)
     } catch {
-      task.skip(path, error.cause)
+      task.skipped.append(SkippedFile(path.text, .unwritable, error.cause))
     }
   }
 

@@ -11,25 +11,22 @@ extension NotesServer {
   /// The bytes that are read or written at once, about: a few milliseconds. Each file counts as 4 KiB more.
   static let fileSlice = 256 << 10
 
-  /// Why a file was not read.
-  struct UnreadFile: Error {
-    var reason: String
-  }
-
   /// The name of the file that says in which order the notes are: a path a line.
   static let orderFile = ".decent-order"
 
   /// Reads a file.
-  func readFile(_ path: FilePath, in tree: any FileTree) -> Result<ReadFile, UnreadFile> {
+  func readFile(_ path: FilePath, in tree: any FileTree) -> Result<ReadFile, SkippedFile> {
     do {
       guard let (bytes, status) = try tree.read(path.text, limit: ReadFile.longest) else {
-        return .failure(UnreadFile(reason: "it is gone"))
+        return .failure(SkippedFile(path.text, .unreadable, "it is gone"))
       }
       return .success(try ReadFile(bytes, path: path, zone: environment.zone, status: status))
     } catch let refusal as FileRefusal {
-      return .failure(UnreadFile(reason: refusal.reason))
+      return .failure(SkippedFile(path.text, refusal: refusal))
     } catch {
-      return .failure(UnreadFile(reason: (error as? FileTreeError)?.cause ?? "\(error)"))
+      let failure = error as? FileTreeError
+      let cause = failure?.reason == .tooLarge ? SkippedFile.Cause.tooLarge : .unreadable
+      return .failure(SkippedFile(path.text, cause, failure?.cause ?? "\(error)"))
     }
   }
 
@@ -106,20 +103,6 @@ extension NotesServer {
       throw .requestFailed(
         "unusableFolder", "path: \(tree.resolvedPath) is the notebook's own folder")
     }
-  }
-}
-
-extension JSONWriter {
-  mutating func skipped(_ skipped: [FolderWalk.Skipped]) {
-    key("skipped")
-    beginArray()
-    for one in skipped {
-      beginObject()
-      member("path", one.path)
-      member("reason", one.reason)
-      endObject()
-    }
-    endArray()
   }
 }
 

@@ -95,7 +95,7 @@ extension NotesServer {
         try take(file, at: path, &task)
       case .failure(let failure):
         size += 4096
-        task.skip(path, failure.reason)
+        task.skipped.append(failure)
       }
     }
     if let token = task.progress {
@@ -124,7 +124,8 @@ extension NotesServer {
       throw .requestFailed("unusableFile", "path: \(file) is no export of Simplenote")
     }
     if export.skipped > 0 {
-      task.skip(FilePath(file), "\(export.skipped) entries have no text that a note can have")
+      task.skipped.append(
+        SkippedFile(file, .entries, "\(export.skipped) entries have no text that a note can have"))
     }
     var seen: Set<String> = []
     for (index, note) in export.notes.enumerated() {
@@ -142,7 +143,8 @@ extension NotesServer {
     var record = task.records[path]
     if let known = record {
       if try isExpected(known, at: path) {
-        return task.skip(path, "its note is in what can't be read at present")
+        return task.skipped.append(
+          SkippedFile(path.text, .notebook, "its note is in what can't be read at present"))
       }
       if try isUnknown(known.note) {
         task.isOlder = true

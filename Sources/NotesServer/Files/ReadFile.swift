@@ -83,19 +83,6 @@ extension FileIssue {
   }
 }
 
-extension FileRefusal {
-  /// The reason in words for a user.
-  var reason: String {
-    switch self {
-    case .type: "it is of no type that is read"
-    case .path: "no note can have this path"
-    case .tooLarge(let limit): "it has more than \(limit) bytes"
-    case .zero(let offset): "there is U+0000 at byte \(offset)"
-    case .notUTF8(let offset): "it is not UTF-8 from byte \(offset) on"
-    }
-  }
-}
-
 extension String {
   /// True if both have the same bytes; strings that are canonically equivalent may differ.
   func isIdentical(to other: String) -> Bool { utf8.elementsEqual(other.utf8) }

@@ -91,8 +91,8 @@ final class Mirror {
   var isCounting = false
   /// Files that are no notes, and why. They are left alone until they change.
   var refused: [FilePath: UInt64] = [:]
-  /// The conflict copies of synchronisation engines that the user was told of.
-  var toldCopies: Set<String> = []
+  /// The paths of what is left out that the user was told of.
+  var toldSkipped: Set<String> = []
   var replaced: [Replaced] = []
   /// What the watcher has reported and was not looked at.
   private var report = TreeReport()

@@ -20,9 +20,9 @@ struct MirrorWalk {
   /// All files that were found.
   var files: [FilePath] { walk.files }
   /// Folders that can't be looked into, with the reasons.
-  var closed: [FolderWalk.Skipped] { walk.closed }
+  var closed: [SkippedFile] { walk.closed }
   /// What was left out of them, and why.
-  var skipped: [FolderWalk.Skipped] { walk.skipped }
+  var skipped: [SkippedFile] { walk.skipped }
   /// What was set aside in these folders, and not looked at since.
   var asides: [String] { walk.asides }
 

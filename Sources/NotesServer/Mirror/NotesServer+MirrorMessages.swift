@@ -131,14 +131,23 @@ extension NotesServer {
     )
   }
 
-  /// Tells the user, once, of copies that a synchronisation engine has put aside: what is in them is in no note.
-  mutating func tellCopies(_ walk: MirrorWalk, _ mirror: Mirror) {
-    let copies = walk.skipped.filter { $0.reason == FolderWalk.conflictCopy }.map(\.path)
-    for path in copies.sorted() where !mirror.toldCopies.contains(path) {
-      showMessage(.warning, "mirror: \(path) is left alone: \(FolderWalk.conflictCopy)")
+  /// Tells the user, once, what is left out of the folder: that is in no note. Folders that can't be looked into are told by themselves.
+  mutating func tellSkipped(_ walk: MirrorWalk, _ mirror: Mirror) {
+    let skipped = walk.skipped.filter { $0.cause != .unreadable }
+    let new = skipped.filter { !mirror.toldSkipped.contains($0.path) }.sorted { $0.path < $1.path }
+    for one in new.prefix(Self.mostTold) {
+      showMessage(.warning, "mirror: \(one.path) is left alone: \(one.reason)")
     }
-    mirror.toldCopies = Set(copies)
+    if new.count > Self.mostTold {
+      let (more, folder) = (new.count - Self.mostTold, mirror.tree.resolvedPath)
+      let line = commandLine("import", "--dry-run", "--verbose", folder)
+      showMessage(.warning, "mirror: \(more) more are left alone; `\(line)` lists them")
+    }
+    mirror.toldSkipped = Set(skipped.map(\.path))
   }
+
+  /// The most files that are told one by one.
+  private static let mostTold = 5
 
   /// The name of what is known of a mirror, in the state folder.
   func mirrorName(_ tree: any FileTree) -> String {

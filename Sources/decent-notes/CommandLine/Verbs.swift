@@ -107,8 +107,8 @@ extension Verb {
         "append", .notes, [noteArgument, Argument("TEXT", .text)],
         "add lines to the end of a note; - for standard input",
         details: """
-          A line end is put before the text if the note does not end with one, and behind it if it has none. Line ends are those of the note, \
-          LF or CRLF. (The request note/append of call adds just the text.)
+          They stay whole lines beside what others write at the end at the same moment. Line ends are those of the note, LF or CRLF; a note without \
+          one at its end keeps that form. (The request note/append of call adds just the text, unless lines is true.)
           """, perform: appendText),
       Verb(
         "search", .notes, [Argument("TEXT", .any, .some)],
@@ -149,6 +149,13 @@ extension Verb {
         details: """
           Links by the old title that may mean another note stay as they are; the notes that have them are named.
           """, perform: renameNote),
+      Verb(
+        "merge", .notes, [noteArgument, Argument("OTHER", .note)],
+        "join two notes: the other one's text goes behind the first one's",
+        details: """
+          NOTE gets the lines and the tags of OTHER, links to OTHER lead to NOTE, and OTHER goes to the trash, where its text and history stay. Links by a \
+          name that a third note has, too, stay as they are; the notes that have them are named.
+          """, perform: mergeNotes),
       Verb(
         "links", .notes, [noteArgument], options: Records.options,
         "list the links in a note: id, name, line",
@@ -204,6 +211,7 @@ extension Verb {
         "import", .notebook, [Argument("PATH", .file, .some)],
         options: [
           Option("--dry-run", "only say what would be done"),
+          Option("--verbose", "list all that is left out, and why"),
           .json("the result as JSON, each in a line"),
         ],
         "make notes of files",
@@ -216,6 +224,7 @@ extension Verb {
         options: [
           Option("--into", "DIR may have some files before the first export"),
           Option("--ids", "the header of each file has the note's id"),
+          Option("--verbose", "list all that is left as it is, and why"),
           .json("the result as JSON"),
         ],
         "write the notes as files",

@@ -183,7 +183,9 @@ private func runFileCommand(
   _ kind: FileCommand.Kind, _ paths: [String], _ command: Command, _ surroundings: Surroundings
 ) throws(CommandFailure) -> CommandFailure.Status {
   let environment = try surroundings.environment()
-  return FileCommand(kind, paths, isJSON: command.has("--json")) {
+  return FileCommand(
+    kind, paths, isJSON: command.has("--json"), isVerbose: command.has("--verbose")
+  ) {
     surroundings.serve(environment, $0)
   }.status
 }

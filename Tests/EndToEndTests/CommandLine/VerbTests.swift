@@ -23,7 +23,7 @@ struct `Verbs` {
     #expect(try run("show", "Shopping").bytes == Array("milk".utf8))
     #expect(try run("append", "Shopping", "eggs").status == 0)
     #expect(try run("append", "Shopping", "-", input: Array("salt\npepper".utf8)).status == 0)
-    #expect(try run.text("Shopping") == "milk\neggs\nsalt\npepper\n")
+    #expect(try run.text("Shopping") == "milk\neggs\nsalt\npepper")
     #expect(try run("tag", "Shopping", "work", "x").output == "")
     #expect(try run("untag", "Shopping", "a,b", "none", "x").status == 0)
     #expect(try run("rename", id, "The list").status == 0)
@@ -34,7 +34,7 @@ struct `Verbs` {
     #expect(try run("list").bytes == [])
     #expect(try run("list", "--trash").fields[0][0] == id)
     // Its id names it wherever it is.
-    #expect(try run.text(id) == "milk\neggs\nsalt\npepper\n")
+    #expect(try run.text(id) == "milk\neggs\nsalt\npepper")
     #expect(try run("restore", "The list").status == 0)
     #expect(try run("list").fields.count == 1)
     #expect(try run("restore", id).status == 0)
@@ -42,10 +42,10 @@ struct `Verbs` {
 
   @Test func `An appended text is made of lines, whatever the note ends with`() throws {
     for (before, text, after) in [
-      ("", "a", "a\n"), ("x", "a", "x\na\n"), ("x\n", "a\n", "x\na\n"), ("x\n\n", "a", "x\n\na\n"),
+      ("", "a", "a\n"), ("x", "a", "x\na"), ("x\n", "a\n", "x\na\n"), ("x\n\n", "a", "x\n\na\n"),
       ("x", "", "x"), ("x", "\n", "x\n\n"), ("x\r\n", "a\r\n", "x\r\na\r\n"),
       ("", "\u{E9}", "\u{E9}\n"), ("x\r\n", "a\nb", "x\r\na\r\nb\r\n"),
-      ("x\r\ny", "a", "x\r\ny\r\na\r\n"), ("x\n", "a\r\nb", "x\na\nb\n"),
+      ("x\r\ny", "a", "x\r\ny\r\na"), ("x\n", "a\r\nb", "x\na\nb\n"),
     ] {
       let id = try run.make("t", before)
       #expect(try run("append", id, "-", input: Array(text.utf8)).status == 0)
@@ -60,6 +60,46 @@ struct `Verbs` {
       export XDG_STATE_HOME="$5"; seq 20 | xargs -P 5 -I N "$2" --notebook "$3" append "$4" lineN
       """#, Server.program, run.notebook, id, run.folder("state"))
     #expect(Set(try run("show", id).lines) == Set((1...20).map { "line\($0)" }))
+  }
+
+  @Test func `Two notes become one, and the other one can be had back`() throws {
+    let (a, b) = (try run.make("Day", "one\n"), try run.make("Day", "two\n", tags: ["t"]))
+    let merged = try run("merge", a, b)
+    #expect(merged.status == 0 && merged.output == "" && merged.errors == "")
+    #expect(try run.text("Day") == "one\ntwo\n" && run("list").fields.map { $0[2] } == ["t"])
+    #expect(try run("restore", b).status == 0 && run.text(b) == "two\n")
+    #expect(try run("merge", a, "none").status == 4 && run("merge", a, a).status != 0)
+  }
+
+  @Test func `What an import leaves out is counted in one line, and listed on demand`() throws {
+    let vault = run.folder("vault")
+    try shell(
+      #"""
+      mkdir -p "$2" "$2.other" && cd "$2" && echo a > a.md && ln -s ../vault.other work
+      """#, vault)
+    let one = try run("import", vault)
+    #expect(one.status == 1 && one.line == "\(vault): 1 created, 0 updated, 0 unchanged")
+    #expect(
+      one.errors.hasPrefix("decent-notes: work: left out: it is a link: ")
+        && one.errors.split(separator: "\n").count == 1)
+    try shell(
+      #"""
+      cd "$2" && ln -s a.md b.md && printf 'caf\351\n' > latin.md && printf 'a\0b\0' > wide.md &&
+      printf 'a\0bc' > zero.md && ln -s ../vault.other private && echo private > .decentignore
+      """#, vault)
+    let counted = try run("import", vault)
+    #expect(
+      counted.errors == """
+        decent-notes: \(vault): 5 left out (links to files 1, links to folders 1, UTF-16 1, not UTF-8 1, \
+        U+0000 1); \
+        --verbose lists them
+
+        """)
+    let listed = try run("import", "--verbose", "--dry-run", vault)
+    #expect(
+      listed.errors.split(separator: "\n").map { $0.split(separator: ": ")[1] }.sorted()
+        == ["b.md", "latin.md", "wide.md", "work", "zero.md"])
+    #expect(listed.errors.contains("iconv -f UTF-16 -t UTF-8"))
   }
 
   @Test func `A text comes back byte for byte, and at every revision`() throws {
