@@ -150,23 +150,20 @@ struct `The client for Neovim: what others do while Neovim is at something else`
   /// Nothing is typed afterwards: the next change would have sent it.
   @Test(arguments: Neovim.programs)
   func `what is typed while a note is resumed is sent by the answer`(_ program: String) throws {
-    let scene = try NeovimScene(program, text: "start")
+    let folder = TemporaryFolder()
+    let server = try HeldServer(in: folder)
+    let scene = try NeovimScene(
+      program, text: "start", setup: "vim.g.decent_notes_command = [[\(server.path)]]\n")
     let note = "require('decent-notes.note').of()"
     try scene.type("A one", "start one")
-    let server = try stopResuming(of: scene.editor.process) {
-      switch try scene.editor.value(
-        "\(note).attachment and 'done' or \(note).is_opening and 'under way'")
-      {
-      case "done": .done
-      case "under way": .underWay
-      default: .before
-      }
-    }
+    try server.hold()
+    kill(try scene.editor.serverProcess(), SIGKILL)
+    try scene.editor.wait("the request", "not \(note).attachment and \(note).is_opening")
     try scene.editor.type(" two")
     try scene.editor.wait("the text", "text() == 'start one two' and vim.bo.modified")
     #expect(try scene.editor.value("\(note).is_opening") == "true")
     #expect(try scene.stored == "start one")
-    kill(server, SIGCONT)
+    try server.release()
     try scene.expect("start one two")
   }
 

@@ -390,23 +390,23 @@ struct `The client for Vim: a note as a buffer like others` {
 
   /// Nothing is typed afterwards: the next change would have sent it.
   @Test func `what is typed while a note is resumed is sent by the answer`() throws {
-    let (vim, id) = try Vim.showing("start")
+    let folder = TemporaryFolder()
+    let server = try HeldServer(in: folder)
+    let vim = try Vim(folder: folder, command: server.path)
+    let id = try vim.note("Note", "start")
+    try vim.run("edit note://\(id)")
     try vim.terminal.type("A one")
     try vim.agree(id, on: "start one")
-    let server = try stopResuming(of: pid_t(try vim.eval("getpid()"))!) {
-      switch try vim.eval(
-        "[decent_notes#live#Of(bufnr()).attachment > 0, decent_notes#live#Of(bufnr()).isOpening]->string()"
-      ) {
-      case "[1, v:false]": .done
-      case "[0, v:true]": .underWay
-      default: .before
-      }
-    }
+    try server.hold()
+    kill(pid_t(try vim.eval("decent_notes#server#Process()"))!, SIGKILL)
+    try vim.wait(
+      "[decent_notes#live#Of(bufnr()).attachment > 0, decent_notes#live#Of(bufnr()).isOpening]->string()",
+      "[0, v:true]")
     try vim.terminal.type(" two")
     try vim.wait("getline(1) .. &modified", "start one two1")
     #expect(try vim.eval("decent_notes#live#Of(bufnr()).isOpening") == "true")
     #expect(try vim.text(id) == "start one")
-    kill(server, SIGCONT)
+    try server.release()
     try vim.agree(id, on: "start one two")
   }
 

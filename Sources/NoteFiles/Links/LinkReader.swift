@@ -24,6 +24,8 @@ struct LinkReader {
   mutating func read(_ block: Range<Int>) {
     (openers, passed, name) = ([], 0, nil)
     var spans = CodeSpans(block)
+    // Of these no other one ends in the rest of the block.
+    var unended: Set<RawHTML> = []
     var index = block.lowerBound
     while index < block.upperBound {
       switch text[index] {
@@ -36,6 +38,17 @@ struct LinkReader {
         } else {
           index += text[index..<block.upperBound].prefix { $0 == .backquote }.count
         }
+      case .less:
+        let rest = text[index..<block.upperBound]
+        if let kind = RawHTML(beginning: rest), !unended.contains(kind) {
+          if let end = kind.end(of: rest) {
+            index = end
+            name = nil
+            continue
+          }
+          unended.insert(kind)
+        }
+        index += 1
       case .exclamation where index + 1 < block.upperBound && text[index + 1] == .openingBracket:
         index += 1
         open(Opener(start: index, isPicture: true), in: block)
@@ -70,7 +83,9 @@ struct LinkReader {
       name = nil
       while let last = openers.last, last.start >= opened.start { openers.removeLast() }
       passed = min(passed, openers.count)
-      guard !opened.isPicture, let link = link(opened.start..<index + 2) else { return index + 2 }
+      guard let link = link(opened.start..<index + 2), !opened.isPicture || Self.isNote(link) else {
+        return index + 2
+      }
       links.append(link)
       passed = openers.count
       return index + 2
@@ -102,6 +117,16 @@ struct LinkReader {
     name.indices.dropLast(2).contains { index in
       name[index] == .colon && name[index + 1] == .slash && name[index + 2] == .slash
     }
+  }
+
+  /// True if what `![[…]]` shows is a note, and no picture or other file.
+  private static func isNote(_ link: NoteLink) -> Bool {
+    guard case .name(let name) = link.target, let dot = name.utf8.lastIndex(of: .dot) else {
+      return true
+    }
+    let end = name.utf8[name.utf8.index(after: dot)...]
+    let isSuffix = (2...5).contains(end.count) && !end.contains { $0.isBlank || $0.isPunctuation }
+    return !isSuffix || end.allSatisfy(\.isDigit) || FileType(path: name) != nil
   }
 
   /// The link `[[…]]` at this place.

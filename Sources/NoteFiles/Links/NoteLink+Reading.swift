@@ -11,8 +11,10 @@ extension NoteLink {
 
   /// The name in `[[name]]` as a link to a note that has this title, or this alias; nil if none can be written so that is read as one everywhere.
   public static func name(for title: String) -> String? {
-    // What a backquote or a backslash means depends on what else stands in the text.
-    if title.utf8.contains(where: { $0 == .backquote || $0 == .backslash }) { return nil }
+    // A backquote, a backslash or `<!--` means something by what else stands in the text.
+    let utf8 = Array(title.utf8)
+    if utf8.contains(where: { $0 == .backquote || $0 == .backslash }) { return nil }
+    if utf8.indices.contains(where: { RawHTML(beginning: utf8[$0...]) != nil }) { return nil }
     let links = all(in: Array("[[\(title)]]".utf8))
     guard links.count == 1, links[0].heading == nil, !links[0].hasWords,
       links[0].range.count == title.utf8.count + 4, case .name(let name) = links[0].target,
