@@ -36,6 +36,11 @@ extension NotesServer {
     return result.bytes
   }
 
+  /// True if a change was made for a key in the last day.
+  mutating func isMade(_ key: [UInt8]) throws(ResponseError) -> Bool {
+    try !changes(madeFor: key).isEmpty
+  }
+
   private mutating func changes(
     madeFor key: [UInt8]
   ) throws(ResponseError) -> [KnownRequests.Made] {

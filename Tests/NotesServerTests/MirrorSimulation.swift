@@ -172,9 +172,11 @@ final class MirrorSimulation {
     tree.files.keys.filter { $0.hasSuffix(".md") && IgnoredNames.kind(of: $0) == .none }.sorted()
   }
 
-  /// The files that a synchronisation engine has put aside.
+  /// The files that a synchronisation engine has put aside, and those of them that the mirror has moved.
   static func conflictCopies(in tree: MemoryTree) -> [String] {
-    tree.files.keys.filter { IgnoredNames.kind(of: $0) == .conflictCopy }.sorted()
+    tree.files.keys.filter {
+      IgnoredNames.kind(of: $0) == .conflictCopy || $0.hasPrefix(".decent-copies/")
+    }.sorted()
   }
 
   /// The texts of all notes of a machine.

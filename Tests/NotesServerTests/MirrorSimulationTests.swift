@@ -111,7 +111,9 @@ extension MirrorSimulation {
     if trashed > removals {
       problems.append("\(trashed) notes are in the trash, of \(removals)")
     }
-    let left = tree.files.keys.filter { $0.contains(".decent-") && $0 != ".decent-mirror" }
+    let left = tree.files.keys.filter {
+      $0.contains(".decent-") && $0 != ".decent-mirror" && !$0.hasPrefix(".decent-copies/")
+    }
     if !left.isEmpty { problems.append("left: \(left.sorted())") }
     return problems.map { "\(machine.name): \($0)" }
   }

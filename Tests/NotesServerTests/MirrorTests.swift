@@ -628,7 +628,7 @@ import Testing
       $0 as? String
     }
     let name = try #require(names?.first { $0.contains("/mirror-") && $0.hasSuffix(".lock") })
-    let file = open(scratch("state/\(name)"), O_RDWR)
+    let file = open(scratch("state/\(name)"), O_RDWR | O_CLOEXEC)
     #expect(file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0)
     let next = Peer(scratch("notes"), seed: 2, state: scratch("state"), mirror: tree)
     next.initialize()

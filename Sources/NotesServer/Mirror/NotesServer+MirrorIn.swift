@@ -176,6 +176,7 @@ extension NotesServer {
         return
       }
     } catch { throw FileTreeError("mirror", path.text, .other, error.message) }
+    if mirror.records[path] == nil, try takeCopy(bytes, status, at: path, mirror) { return }
     let file: ReadFile
     do {
       file = try ReadFile(bytes, path: path, zone: environment.zone, status: status)

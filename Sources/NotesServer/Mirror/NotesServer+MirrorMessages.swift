@@ -132,8 +132,8 @@ extension NotesServer {
   }
 
   /// Tells the user, once, what is left out of the folder: that is in no note. Folders that can't be looked into are told by themselves.
-  mutating func tellSkipped(_ walk: MirrorWalk, _ mirror: Mirror) {
-    let skipped = walk.skipped.filter { $0.cause != .unreadable }
+  mutating func tellSkipped(_ files: [SkippedFile], _ mirror: Mirror) {
+    let skipped = files.filter { $0.cause != .unreadable }
     let new = skipped.filter { !mirror.toldSkipped.contains($0.path) }.sorted { $0.path < $1.path }
     for one in new.prefix(Self.mostTold) {
       showMessage(.warning, "mirror: \(one.path) is left alone: \(one.reason)")

@@ -1,0 +1,160 @@
+internal import Bytes
+internal import FileTree
+internal import JSONRPC
+internal import NoteFiles
+internal import NoteStore
+internal import Notes
+internal import ReplicatingTypes
+
+// Conflict copies in the folder of a mirror: what a copy has is brought into the note of the file that it is a copy of, and the copy is moved aside. Where no
+// state of that note is known that the copy was made from, it stays.
+
+extension NotesServer {
+  /// The folder, in that of the mirror, into which copies are moved.
+  static let copiesFolder = ".decent-copies"
+
+  /// Takes in the copies that a walk has left out.
+  ///
+  /// - Returns: what was left out and is still there.
+  mutating func takeCopies(
+    _ walk: MirrorWalk, _ mirror: Mirror
+  ) throws(FileTreeError) -> [SkippedFile] {
+    var left: [SkippedFile] = []
+    for one in walk.skipped {
+      let path = FilePath(one.path)
+      guard one.cause == .conflictCopy, mirror.brake == nil,
+        let (bytes, status) = try mirror.tree.read(one.path, limit: ReadFile.longest),
+        try takeCopy(bytes, status, at: path, mirror)
+      else {
+        left.append(one)
+        continue
+      }
+    }
+    return left
+  }
+
+  /// Brings what a conflict copy has into the note of the file that it is a copy of, and moves it aside.
+  ///
+  /// - Returns: false if the file is no copy by its name and its text; then it stays.
+  mutating func takeCopy(
+    _ bytes: [UInt8], _ status: FileStatus, at path: FilePath, _ mirror: Mirror
+  ) throws(FileTreeError) -> Bool {
+    for name in ConflictCopyName.all(of: path.text) {
+      let original = FilePath(name.original)
+      // Without the original beside it, it is that file under another name.
+      guard let record = mirror.records[original], !record.isBeingMade,
+        let beside = try mirror.tree.read(original.text, limit: ReadFile.longest)?.bytes,
+        // Who copies a file by hand has the same in both.
+        name.isCertain || beside != bytes,
+        let file = try? ReadFile(
+          bytes, path: original, zone: environment.zone, status: status)
+      else { continue }
+      do throws(ResponseError) {
+        guard let note = try lookUp(record.note), !note.isTrashed, has(record.states.last!) else {
+          continue
+        }
+        guard try merge(file, of: path, into: note, record.states, isCertain: name.isCertain)
+        else { continue }
+        mirror.changed.insert(note.id)
+      } catch { throw FileTreeError("mirror", path.text, .other, error.message) }
+      return try moveAside(path, bytes, copyOf: original, mirror)
+    }
+    if let name = ConflictCopyName.all(of: path.text).first, name.isCertain,
+      mirror.records[FilePath(name.original)] != nil, IgnoredNames.kind(of: path.text) == .none
+    {
+      showMessage(
+        .warning,
+        "mirror: \(path.text) seems to be a conflict copy of \(name.original), and is like no known state of that: it is a note of its own"
+      )
+    }
+    return false
+  }
+
+  /// Merges a copy into a note; false if it is close to no known state of that.
+  private mutating func merge(
+    _ file: ReadFile, of path: FilePath, into note: Note, _ states: [FileState], isCertain: Bool
+  ) throws(ResponseError) -> Bool {
+    let key = Array("copy \(path.text)\n\(file.hashText)".utf8)
+    // A process that was killed has merged it, and not moved it.
+    if try isMade(key) { return true }
+    if try recall({ book throws(ArchiveFailure) in
+      try book.version(of: note, withText: file.text)
+    }) != nil {
+      // All of it is in the history of the note. Two files of one text are no copies by that alone.
+      return isCertain || file.text.count >= Self.leastText
+    }
+    let known = try pastStates(of: note) + states
+    guard let base = try base(of: file, note, among: known),
+      let old = try state(of: note, base).map({ $0.view.map(note.text.utf8(in:)) ?? note.text.utf8 }
+      ),
+      Self.isClose(file.text, to: old, within: isCertain ? 2 : 4),
+      isCertain || file.text.count >= Self.leastText
+    else { return false }
+    let operations = try self.operations(reading: file, into: note, from: base)
+    requests.mark = KeyedRequest.merge.mark(key)
+    defer { requests.mark = nil }
+    try commit(operations, telling: true)
+    store!.endEntry(of: note.id)
+    return true
+  }
+
+  /// A text of fewer bytes is like others by chance.
+  private static let leastText = 16
+
+  /// The most states of the past that a copy is compared to.
+  private static let mostStates = 64
+
+  /// The note as each of its writers left it, the oldest first.
+  private func pastStates(of note: Note) throws(ResponseError) -> [FileState] {
+    try recall { book throws(ArchiveFailure) in
+      var states: [FileState] = []
+      for entry in try book.history(of: note.id, limit: Self.mostStates).reversed() {
+        let heads = entry.revision.heads
+        guard let version = try book.version(of: heads),
+          let past = try book.note(note.id, at: version)?.note
+        else { continue }
+        states.append(Self.state(of: past, heads: heads))
+      }
+      return states
+    }
+  }
+
+  /// True if less than one part of so many differs in two texts.
+  private static func isClose(_ text: [UInt8], to old: [UInt8], within parts: Int) -> Bool {
+    let edits = textDifference(from: old, to: text)
+    let differing = edits.reduce(0) { $0 + max($1.range.count, $1.replacement.count) }
+    return parts * differing < max(text.count, old.count)
+  }
+
+  /// Moves a file into the folder of copies, and tells the user.
+  private mutating func moveAside(
+    _ path: FilePath, _ bytes: [UInt8], copyOf original: FilePath, _ mirror: Mirror
+  ) throws(FileTreeError) -> Bool {
+    for number in 1... {
+      let aside = "\(Self.copiesFolder)/\(number == 1 ? "" : "\(number)/")\(path.text)"
+      do {
+        try mirror.tree.move(path.text, to: aside)
+      } catch {
+        guard error.reason == .exists else { throw error }
+        // A program that keeps folders equal has brought it again.
+        let isThere = try mirror.tree.read(aside, limit: ReadFile.longest)?.bytes == bytes
+        guard isThere, let again = try mirror.tree.takeAway(path.text) else { continue }
+        guard try again.read(limit: ReadFile.longest).bytes == bytes else {
+          _ = try again.putBack()
+          continue
+        }
+        again.discard()
+        break
+      }
+      showMessage(
+        .warning,
+        "mirror: \(path.text) is a conflict copy of \(original.text): the note has what it had, and the copy was moved to \(aside)"
+      )
+      break
+    }
+    mirror.tree.removeEmptyFolders(above: path.text)
+    mirror.touched.remove(path)
+    mirror.statuses[path] = nil
+    return true
+  }
+}
