@@ -73,6 +73,11 @@ final class Neovim {
 
     told = {}
     vim.notify = function(message) told[#told + 1] = message end
+    -- What the user was told, but for a process that a busy machine lets wait.
+    function told_of_notes()
+      local rest = vim.tbl_filter(function(message) return not message:find('no answer; ', 1, true) end, told)
+      return table.concat(rest, '\n')
+    end
     function text() return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\n') end
     local rest = ''
     local channel

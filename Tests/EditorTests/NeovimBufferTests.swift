@@ -393,7 +393,7 @@ struct `The client for Neovim: a note as a buffer like others` {
       try scene.editor.lua("vim.api.nvim_buf_set_lines(other, 0, 0, true, { 'lost' })")
     }
     #expect(try scene.stored == "1xx")
-    #expect(try scene.editor.value("#told") == "0")
+    #expect(try scene.editor.value("told_of_notes()") == "")
   }
 
   @Test(arguments: Neovim.programs, ["edit", "edit!"])

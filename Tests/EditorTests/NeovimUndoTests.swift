@@ -27,7 +27,7 @@ struct `The client for Neovim: undo among other keys` {
   func `keys behind u act on what it has brought back`(_ program: String, _ keys: String) throws {
     let scene = try NeovimScene(program, text: "one\ntwo\nthree\nfour", setup: Self.setup)
     try scene.type(keys, "one\ntwo\nthree\nx\nfour")
-    #expect(try scene.editor.value("#told") == "0")
+    #expect(try scene.editor.value("told_of_notes()") == "")
   }
 
   @Test(arguments: Neovim.programs, ways)
