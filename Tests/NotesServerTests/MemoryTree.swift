@@ -26,6 +26,8 @@ final class MemoryTree: FileTree {
   private var watchers: [Watcher] = []
   /// Whether the system tells when a file was made.
   var tellsBirth = true
+  /// True while no file can get another path.
+  var refusesMoves = false
   /// True while events are lost.
   var losesEvents = false
 
@@ -223,6 +225,7 @@ final class MemoryTree: FileTree {
 
   func move(_ path: String, to new: String) throws(FileTreeError) {
     try call(writing: true)
+    if refusesMoves { throw FileTreeError("rename", path, .other, "Permission denied") }
     guard files[path] != nil else { throw FileTreeError("rename", path, .notFound, "gone") }
     guard files[new] == nil else { throw FileTreeError("rename", new, .exists, "exists") }
     rename(path, new)

@@ -93,6 +93,24 @@ import Testing
     #expect(peer.list().count == 2)
   }
 
+  @Test func `that can't be moved are merged, and told once`() {
+    let id = note()
+    let name = "a (conflicted copy 2026-11-27 101010).md"
+    tree.refusesMoves = true
+    tree.write(Self.text + "there\n", name)
+    peer.run(for: .seconds(100))
+    #expect(peer.text(id) == Self.text + "there\n" && peer.list() == [id])
+    let told = told
+    #expect(told.count == 1 && told[0].contains("can't be moved aside"), "\(told)")
+    // The next process moves it, and adds nothing.
+    tree.refusesMoves = false
+    peer.inputEnded()
+    let next = Peer(scratch("notes"), seed: 2, state: scratch("state"), mirror: tree)
+    next.initialize()
+    next.run(for: .seconds(70))
+    #expect(next.text(id) == Self.text + "there\n" && tree.text(name) == nil)
+  }
+
   @Test func `by their names alone are ordinary files`() {
     let id = note("Chapter")
     for (name, text) in [

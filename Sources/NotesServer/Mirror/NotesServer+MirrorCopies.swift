@@ -23,7 +23,7 @@ extension NotesServer {
     for one in walk.skipped {
       let path = FilePath(one.path)
       guard one.cause == .conflictCopy, mirror.brake == nil,
-        let (bytes, status) = try mirror.tree.read(one.path, limit: ReadFile.longest),
+        let (bytes, status) = (try? mirror.tree.read(one.path, limit: ReadFile.longest)) ?? nil,
         try takeCopy(bytes, status, at: path, mirror)
       else {
         left.append(one)
@@ -57,7 +57,15 @@ extension NotesServer {
         else { continue }
         mirror.changed.insert(note.id)
       } catch { throw FileTreeError("mirror", path.text, .other, error.message) }
-      return try moveAside(path, bytes, copyOf: original, mirror)
+      mirror.touched.remove(path)
+      mirror.statuses[path] = nil
+      do { try moveAside(path, bytes, copyOf: original, mirror) } catch {
+        refuseFile(
+          path, mirror, hash: SHA256.prefix64(of: bytes[...]),
+          "it is a conflict copy of \(original.text), the note has what it had, and it can't be moved aside: \(error.cause)"
+        )
+      }
+      return true
     }
     if let name = ConflictCopyName.all(of: path.text).first, name.isCertain,
       mirror.records[FilePath(name.original)] != nil, IgnoredNames.kind(of: path.text) == .none
@@ -129,7 +137,7 @@ extension NotesServer {
   /// Moves a file into the folder of copies, and tells the user.
   private mutating func moveAside(
     _ path: FilePath, _ bytes: [UInt8], copyOf original: FilePath, _ mirror: Mirror
-  ) throws(FileTreeError) -> Bool {
+  ) throws(FileTreeError) {
     for number in 1... {
       let aside = "\(Self.copiesFolder)/\(number == 1 ? "" : "\(number)/")\(path.text)"
       do {
@@ -153,8 +161,5 @@ extension NotesServer {
       break
     }
     mirror.tree.removeEmptyFolders(above: path.text)
-    mirror.touched.remove(path)
-    mirror.statuses[path] = nil
-    return true
   }
 }

@@ -51,6 +51,75 @@ struct `Recipes for a shell` {
     return outcome.output
   }
 
+  /// The commands of a page, behind `$ `, each with the lines that stand below it.
+  private func commands(of page: String) throws -> [(command: String, output: [String])] {
+    var commands: [(command: String, output: [String])] = []
+    for line in try contents(of: projectFolder.appendingPathComponent(page)).split(
+      separator: "\n", omittingEmptySubsequences: false)
+    {
+      if line.hasPrefix("    $ ") {
+        commands.append((String(line.dropFirst(6)), []))
+      } else if line.hasPrefix("    "), !commands.isEmpty {
+        commands[commands.count - 1].output.append(String(line.dropFirst(4)))
+      } else if line.isEmpty, commands.last?.output == [] || commands.last == nil {
+        continue
+      } else {
+        // What stands indented further below belongs to no command.
+        commands.append(("", []))
+      }
+    }
+    return commands.filter { !$0.command.isEmpty }
+  }
+
+  /// True if a line is like one of a page, where ids, revisions, numbers and what `…` stands for are others.
+  private func isLike(_ line: String, _ shown: String) throws -> Bool {
+    var pattern = NSRegularExpression.escapedPattern(for: shown.replacing("/home/ana", with: home))
+    for (sign, wanted) in [
+      (#"\d+-5dc8[0-9a-f]*…?"#, "[0-9]+-[0-9a-f]{32}"), (#"5dc8…\\\.\d+"#, "[0-9a-f]{32}[.][0-9]+"),
+      ("…", ".*"), (#": \d+ |, \d+ "#, "[:,] [0-9]+ "),
+    ] {
+      pattern = pattern.replacingOccurrences(of: sign, with: wanted, options: .regularExpression)
+    }
+    return try line.wholeMatch(of: Regex(pattern)) != nil
+  }
+
+  @Test(arguments: ["README.md", "clients/shell/README.md"])
+  func `What the pages show comes out`(page: String) throws {
+    try shell("mkdir ~/vault && echo '# One' > ~/vault/one.md && printf one > ~/vault/two.txt")
+    let notebook = ["DECENT_NOTES": home + "/Notes", "EDITOR": "touch"]
+    var count = 0
+    for (command, output) in try commands(of: page) {
+      // One goes on, one needs other machines; exports are of what an import has brought.
+      if command.contains(" mirror ") || command.contains(" sync ") || command.hasPrefix("git ") {
+        continue
+      }
+      // A text may end without a line end.
+      let lines = try shell("\(command)\nprintf '\\nend\\n'", notebook)
+        .split(separator: "\n").map(String.init).dropLast()
+      if !output.isEmpty {
+        #expect(lines.count == output.count, "\(command): \(lines)")
+        for (line, shown) in zip(lines, output) {
+          #expect(try isLike(line, shown), "\(command): \(line), not \(shown)")
+        }
+      }
+      count += 1
+    }
+    #expect(count >= 5)
+  }
+
+  @Test func `What the program prints of itself is installed`() throws {
+    try shell(
+      "mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions ~/.local/share/man/man1"
+    )
+    try shell(try recipe("The program prints its own completions"))
+    for file in [
+      ".local/share/bash-completion/completions/decent-notes",
+      ".config/fish/completions/decent-notes.fish", ".local/share/man/man1/decent-notes.1",
+    ] {
+      #expect(try contents(of: URL(fileURLWithPath: "\(home)/\(file)")).count > 500)
+    }
+  }
+
   @Test func `A cron job adds a line to the note of the day`() throws {
     let table = try recipe("A cron job").split(separator: "\n").map(String.init)
     #expect(table.count == 2 && table[0].hasPrefix("PATH="))
