@@ -122,6 +122,11 @@ import Testing
     }
     peer.run(for: .seconds(70))
     #expect(peer.list().count == 5 && peer.text(id) == Self.text && told == [])
+    // Somebody has copied the file, which is another one by now.
+    peer.call("note/append", ["id": .string(id), "text": "new\n"])
+    tree.write(Self.text, "Chapter-2.md")
+    peer.run(for: .seconds(70))
+    #expect(peer.list().count == 6 && tree.text("Chapter-2.md") == Self.text && told == [])
     // A note that has such a name keeps its file.
     let own = peer.create([
       "title": "Chapter (conflicted copy 2026-11-27)", "text": .string(Self.text + "x\n"),

@@ -88,8 +88,8 @@ extension NotesServer {
     if try recall({ book throws(ArchiveFailure) in
       try book.version(of: note, withText: file.text)
     }) != nil {
-      // All of it is in the history of the note. Two files of one text are no copies by that alone.
-      return isCertain || file.text.count >= Self.leastText
+      // All of it is in the history of the note. People copy files, too, and a moment later the file may be another one.
+      return isCertain
     }
     let known = try pastStates(of: note) + states
     guard let base = try base(of: file, note, among: known),
