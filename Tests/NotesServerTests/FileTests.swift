@@ -230,6 +230,24 @@ import Testing
     }
   }
 
+  @Test func `conflict copies beside their files become notes, and are told`() throws {
+    for name in ["a", "a (conflicted copy 2026-11-27 101010)", "a.Conflict", "a (1)", "b.Conflict"]
+    {
+      try write(name, "in/\(name).md")
+    }
+    #expect(bring() == counts(5, 0, 0))
+    // The clock of the peer is behind that of the files.
+    let told = peer.take("window/showMessage").map { $0["message"]!.string! }
+      .filter { !$0.hasPrefix("import: dates") }
+    #expect(told.count == 1)
+    #expect(
+      told.first?.hasPrefix(
+        "import: 2 conflict copies are notes: a (conflicted copy 2026-11-27 101010).md, a.Conflict.md. `"
+      ) == true, "\(told)")
+    #expect(bring() == counts(0, 0, 5))
+    #expect(peer.take("window/showMessage").isEmpty)
+  }
+
   @Test func `a dry run says what would be done, and does nothing`() throws {
     try write("one", "in/a.md")
     let dry: JSON = ["path": .string(scratch("in")), "dryRun": true]

@@ -46,6 +46,8 @@ struct ImportTask {
   var headers: [(path: FilePath, what: String)] = []
   /// Dates in new files that were not taken over.
   var dates: [(path: FilePath, issues: [String])] = []
+  /// New files that are conflict copies of files beside them.
+  var copies: [FilePath] = []
   var skipped: [SkippedFile] = []
 }
 

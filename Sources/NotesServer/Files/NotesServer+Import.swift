@@ -199,6 +199,11 @@ extension NotesServer {
     task.created += 1
     let issues = file.dates(at: environment.now()).issues
     if !issues.isEmpty { task.dates.append((path, issues)) }
+    if let name = ConflictCopyName.all(of: path.text).first, name.isCertain,
+      (try? task.tree.status(of: name.original))?.map({ _ in true }) == true
+    {
+      task.copies.append(path)
+    }
     if task.isDryRun { return }
     let last = task.last
     let id = try create(
@@ -243,6 +248,20 @@ extension NotesServer {
     )
   }
 
+  /// Tells the user of files that are conflict copies by their names, of files beside them: they have become notes.
+  private mutating func tellCopies(_ paths: [FilePath]) {
+    if paths.isEmpty { return }
+    let first = paths.prefix(5).map(\.text).joined(separator: ", ")
+    let more = paths.count > 5 ? ", and \(paths.count - 5) more" : ""
+    let what =
+      paths.count == 1
+      ? "a conflict copy is a note of its own" : "\(paths.count) conflict copies are notes"
+    showMessage(
+      .warning,
+      "import: \(what): \(first)\(more). `\(commandLine("merge", "NOTE", "COPY"))` joins two notes."
+    )
+  }
+
   /// Answers an import that is complete, or has failed.
   mutating func finish(_ task: ImportTask, _ failure: ResponseError?) {
     if let token = task.progress { progress(token, "end") }
@@ -252,6 +271,7 @@ extension NotesServer {
     tellLacking(of: task.tree, task.isOlder, isImport: true)
     tellHeaders(task.headers)
     tellDates(task.dates, of: "import")
+    tellCopies(task.copies)
     var result = JSONWriter()
     result.beginObject()
     result.member("created", task.created)
