@@ -100,7 +100,8 @@ final class Vim {
     var (state, shared) = ("", "")
     try waitUntil(
       "Vim has \(try eval("strcharpart(g:Text(), 0, 2000)")), not \(shared.prefix(2000)); \(state)\n"
-        + "\(try eval("mode(1)"))\n\(try terminal.screen().joined(separator: "\n"))",
+        + "\(try eval("[mode(1), state()]->string() .. decent_notes#live#Of(bufnr())->string()->strcharpart(0, 3000)"))\n"
+        + "\(try terminal.screen().joined(separator: "\n"))",
       within: patience
     ) {
       state = try eval("[&modified, sha256(g:Text())]->string()")

@@ -153,16 +153,6 @@ extension NotesServer {
     }
   }
 
-  /// Tells the user, once, that a file is left alone.
-  mutating func refuseFile(
-    _ path: FilePath, _ mirror: Mirror, hash: UInt64, _ reason: String
-  ) {
-    mirror.touched.remove(path)
-    guard mirror.refused[path] != hash else { return }
-    mirror.refused[path] = hash
-    showMessage(.warning, "mirror: \(path.text) is left alone: \(reason)")
-  }
-
   // MARK: - One file
 
   /// Takes in the bytes of a file.

@@ -131,6 +131,16 @@ extension NotesServer {
     )
   }
 
+  /// Tells the user, once, that a file is left alone.
+  mutating func refuseFile(
+    _ path: FilePath, _ mirror: Mirror, hash: UInt64, _ reason: String
+  ) {
+    mirror.touched.remove(path)
+    guard mirror.refused[path] != hash else { return }
+    mirror.refused[path] = hash
+    showMessage(.warning, "mirror: \(path.text) is left alone: \(reason)")
+  }
+
   /// Tells the user, once, what is left out of the folder: that is in no note. Folders that can't be looked into are told by themselves.
   mutating func tellSkipped(_ files: [SkippedFile], _ mirror: Mirror) {
     let skipped = files.filter { $0.cause != .unreadable }

@@ -418,7 +418,7 @@ struct `An agent` {
     #expect(try text() == "oat milk\nbread\neggs, ten")
     try agent.use("append_note", ["id": id, "text": "soap"])
     try agent.use("append_note", ["id": id, "text": "rice\n"])
-    #expect(try text() == "oat milk\nbread\neggs, ten\nsoap\nrice\n")
+    #expect(try text() == "oat milk\nbread\neggs, ten\nsoap\nrice")
   }
 
   @Test func `is told all lines that came of an edit that was merged`() throws {
