@@ -279,6 +279,17 @@ struct `The client for Vim: a note as a buffer like others` {
     #expect(try vim.eval("execute('messages')->matchstr('E\\d\\+')") == "")
   }
 
+  @Test func `others' edits come where Vim does not notice by itself that it is at rest`() throws {
+    let (vim, id) = try Vim.showing("one")
+    for number in 1...5 {
+      // A script that types leaves Vim saying that it is not at rest until the next key.
+      try vim.run("normal! 0")
+      try vim.change(id) { $0 = "\(number)\n" + $0 }
+      _ = try vim.agree(id)
+    }
+    #expect(try vim.text(id) == "5\n4\n3\n2\n1\none")
+  }
+
   @Test func `commands on a second name of an open note act on the note`() throws {
     let (vim, id) = try Vim.showing("one\ntwo")
     let other = try vim.note("Other", "one")

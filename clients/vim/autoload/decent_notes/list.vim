@@ -228,6 +228,7 @@ def AtRest(Change: func)
   if isAsked || (rest.IsReached() && !isSelecting)
     Change()
   else
+    rest.RenewIfIdle()
     rest.After(50, () => AtRest(Change))
   endif
 enddef

@@ -308,6 +308,7 @@ def ConfirmIn(note: dict<any>, milliseconds: number)
     if decent_notes#live#Of(note.buf) isnot note || note.attachment == 0 || note.needsWhole
       return
     elseif !rest.IsReached()
+      rest.RenewIfIdle()
       ConfirmIn(note, WAIT)
     else
       decent_notes#live#SendPending(note)

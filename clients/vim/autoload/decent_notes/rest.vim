@@ -43,6 +43,14 @@ export def Renew()
   feedkeys("\<Ignore>", 'n')
 enddef
 
+# The same where another script has called `:normal`, or something was in the way when Vim looked: nothing is half done, and it says "S". Behind a
+# count that is being typed the key does nothing.
+export def RenewIfIdle()
+  if state('moaxwSc') == 'Sc' && mode() == 'n'
+    Renew()
+  endif
+enddef
+
 # Calls `Action` after so many milliseconds, and returns the timer.
 export def After(milliseconds: number, Action: func): number
   return timer_start(milliseconds, function(Tick, [Action]))
@@ -55,6 +63,7 @@ enddef
 # Calls `Action` from a timer as soon as Vim is at rest.
 export def Do(Action: func, milliseconds = 0)
   # Vim redraws a command line that is being typed after each timer.
+  RenewIfIdle()
   decent_notes#rest#After(milliseconds, () => decent_notes#rest#IsReached() ? Action() : decent_notes#rest#Do(Action, 100))
 enddef
 
