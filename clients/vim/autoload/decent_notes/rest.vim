@@ -47,7 +47,7 @@ enddef
 # count that is being typed the key does nothing.
 export def RenewIfIdle()
   if state('moaxwSc') == 'Sc' && mode() == 'n'
-    Renew()
+    decent_notes#rest#Renew()
   endif
 enddef
 
@@ -62,8 +62,8 @@ enddef
 
 # Calls `Action` from a timer as soon as Vim is at rest.
 export def Do(Action: func, milliseconds = 0)
+  decent_notes#rest#RenewIfIdle()
   # Vim redraws a command line that is being typed after each timer.
-  RenewIfIdle()
   decent_notes#rest#After(milliseconds, () => decent_notes#rest#IsReached() ? Action() : decent_notes#rest#Do(Action, 100))
 enddef
 
