@@ -72,7 +72,7 @@ struct TextBlocks {
     var isNew = false
     var inner: [Container] = []
     while !content.isBlank {
-      // What is indented further goes on with a paragraph, or is code.
+      // A line that is indented further goes on with a paragraph, or is code.
       if content.indentation >= 4 {
         if start != nil && !isNew { break }
         close(at: line.startIndex)
@@ -88,7 +88,7 @@ struct TextBlocks {
       inner.append(container)
     }
     let opening = content.fence
-    // What ends in the line is passed over within it.
+    // A part that ends in the line is passed over within it.
     let html = RawHTML(beginning: content.rest).flatMap {
       $0.end(of: content.rest) == nil ? $0 : nil
     }

@@ -46,7 +46,7 @@ public struct SkippedFile: Equatable, Error {
     self.init(path, refusal.cause, refusal.reason)
   }
 
-  /// What needs no more words than its cause.
+  /// A file of which the cause says enough.
   init(_ path: String, _ cause: Cause) {
     let ignoring = "or name it in .decentignore"
     let reason =

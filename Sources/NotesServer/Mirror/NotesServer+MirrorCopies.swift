@@ -44,7 +44,7 @@ extension NotesServer {
       // Without the original beside it, it is that file under another name.
       guard let record = mirror.records[original], !record.isBeingMade,
         let beside = try mirror.tree.read(original.text, limit: ReadFile.longest)?.bytes,
-        // Who copies a file by hand has the same in both.
+        // A file that a user has copied has the same bytes.
         name.isCertain || beside != bytes,
         let file = try? ReadFile(
           bytes, path: original, zone: environment.zone, status: status)
