@@ -10,10 +10,11 @@ final class EndedEditor {
   private let folder = TemporaryFolder()
 
   init() throws {
+    // It ends after the shell has become another program: a shell waits for its children.
     let numbers = try shell(
       """
       cp "$(command -v sleep)" "$2/emacs-vi"
-      sh -c '"$1/emacs-vi" 0 & echo $$ $!; exec sleep 600' sh "$2" > "$2/numbers" 2> /dev/null &
+      sh -c '"$1/emacs-vi" 2 & echo $$ $!; exec sleep 600' sh "$2" > "$2/numbers" 2> /dev/null &
       until [ -s "$2/numbers" ]; do sleep 0.01; done
       cat "$2/numbers"
       """, folder.path
