@@ -137,6 +137,7 @@ final class MemoryTree: FileTree {
   ///
   /// The parameter says whether that call puts something in the place of a file, or takes one away.
   var beforeCall: ((_ isWriting: Bool) -> Void)?
+  var beforeRead: ((_ path: String) -> Void)?
   /// The number of times that the mirror has read a file.
   private(set) var readCount = 0
   /// Programs notice that the file that they have open is not there any more.
@@ -179,6 +180,7 @@ final class MemoryTree: FileTree {
     _ path: String, limit: Int
   ) throws(FileTreeError) -> (bytes: [UInt8], status: FileStatus)? {
     try call()
+    beforeRead?(path)
     readCount += 1
     return files[path].map { ($0.bytes, status($0)) }
   }

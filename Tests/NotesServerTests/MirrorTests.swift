@@ -381,16 +381,16 @@ import Testing
   @Test
   func `of much that is left out five files are told, the number of others, and nothing twice`() {
     peer.run(for: .seconds(1))
-    for number in 1...9 { tree.write("x", "a.sync-conflict-\(number).md") }
+    for number in 1...9 { tree.write("x", "a\u{1}\(number).md") }
     peer.run(for: .seconds(70))
     let told = messages
     #expect(told.count == 6, "\(told)")
-    #expect(told[4].contains("a.sync-conflict-5.md is left alone"))
+    #expect(told[4].contains(#"a\x015.md is left alone"#))
     #expect(told[5].contains("4 more are left alone") && told[5].contains("--verbose"))
-    tree.write("x", "b.sync-conflict-1.md")
+    tree.write("x", "b\u{1}1.md")
     peer.run(for: .seconds(70))
     let next = messages
-    #expect(next.count == 1 && next[0].contains("b.sync-conflict-1.md"), "\(next)")
+    #expect(next.count == 1 && next[0].contains(#"b\x011.md"#), "\(next)")
   }
 
   @Test func `a process that starts takes over what happened meanwhile`() {

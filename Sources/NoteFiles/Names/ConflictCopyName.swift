@@ -22,6 +22,8 @@ public struct ConflictCopyName: Equatable, Sendable {
   }
 
   private static func certain(_ stem: Substring) -> [Substring] {
+    // Most names have no such word, and a pattern takes long.
+    guard stem.contains("onfli") || stem.contains("競合") else { return [] }
     let patterns: [Regex<(Substring, Substring)>] = [
       /(.+?)\.sync-conflict-.*/,
       // In many languages, with a date.
@@ -33,9 +35,21 @@ public struct ConflictCopyName: Equatable, Sendable {
   }
 
   private static func possible(_ stem: Substring) -> [Substring] {
-    let numbered = stem.wholeMatch(of: /(.+?) ?\(\d{1,2}\)/) ?? stem.wholeMatch(of: /(.+) \d{1,2}/)
+    var originals: [Substring] = []
+    // `a (1)` and `a 2`.
+    var name = stem
+    let isBracketed = name.last == ")"
+    if isBracketed { name.removeLast() }
+    let digits = name.reversed().prefix { $0.isASCII && $0.isNumber }.count
+    name.removeLast(digits)
+    if (1...2).contains(digits), isBracketed == (name.last == "("), isBracketed || name.last == " "
+    {
+      name.removeLast()
+      if name.last == " " { name.removeLast() }
+      originals.append(name)
+    }
+    // Behind a hyphen a computer; the longest name is the likeliest.
     let hyphens = stem.indices.filter { stem[$0] == "-" && stem.index(after: $0) < stem.endIndex }
-    // The longest name is the likeliest.
-    return (numbered.map { [$0.1] } ?? []) + hyphens.reversed().prefix(4).map { stem[..<$0] }
+    return originals + hyphens.reversed().prefix(4).map { stem[..<$0] }
   }
 }

@@ -15,8 +15,12 @@ struct FolderWalk {
   /// What was set aside, and nobody has looked at since.
   private(set) var asides: [String] = []
 
+  /// True if conflict copies are found as other files are; else they are left out.
+  private let findsCopies: Bool
+
   /// - Parameter tree: its `.decentignore` says what else is left out.
-  init(_ tree: any FileTree) throws(FileTreeError) {
+  init(_ tree: any FileTree, findingCopies: Bool = false) throws(FileTreeError) {
+    findsCopies = findingCopies
     let bytes = try tree.read(".decentignore", limit: 1 << 20)?.bytes ?? []
     patterns = IgnorePatterns(parsing: bytes)
   }
@@ -63,9 +67,11 @@ struct FolderWalk {
       if kind == .file, AsideName.mark(of: path) != nil { asides.append(path) }
       return
     case .conflictCopy:
-      if kind == .file, FileType(path: path) != nil {
-        skipped.append(
-          SkippedFile(path, .conflictCopy, "a program that keeps folders equal has made it"))
+      guard kind == .file, FileType(path: path) != nil else { return }
+      if !findsCopies {
+        skipped.append(SkippedFile(path, .conflictCopy))
+      } else if !patterns.isIgnored(path, isFolder: false) {
+        files.append(FilePath(path))
       }
       return
     case .none: break

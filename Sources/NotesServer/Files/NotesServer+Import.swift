@@ -200,7 +200,7 @@ extension NotesServer {
     let issues = file.dates(at: environment.now()).issues
     if !issues.isEmpty { task.dates.append((path, issues)) }
     if let name = ConflictCopyName.all(of: path.text).first, name.isCertain,
-      (try? task.tree.status(of: name.original))?.map({ _ in true }) == true
+      ((try? task.tree.status(of: name.original)) ?? nil) != nil
     {
       task.copies.append(path)
     }

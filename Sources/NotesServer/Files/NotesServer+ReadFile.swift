@@ -40,8 +40,7 @@ extension NotesServer {
         announce: { () throws(StoreError) in try announce(id, first.id) })
       if isNew { return id }
     }
-    let session: ReplicaID
-    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    let session = try nextSession()
     let id = NoteID(creation: book.next(by: session))
     var operations = creation(of: id, from: file, at: path, try placement(self, id), time: now)
     operations.insert(contentsOf: dates(id, file), at: 2)
@@ -148,8 +147,7 @@ extension NotesServer {
       return version == book.version ? EditedState() : try state(of: note, at: version, base.heads)
     }
     guard base.own.allSatisfy(book.version.contains) else { return nil }
-    let session: ReplicaID
-    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    let session = try nextSession()
     let own = note.text.touched(by: base.own.filter { !version.contains($0) })
     let hidden = try view(of: note.id, at: version).hidden
       .subtracting(ElementRanges(own.compactMap(\.inserted)))

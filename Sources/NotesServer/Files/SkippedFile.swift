@@ -46,6 +46,9 @@ public struct SkippedFile: Equatable, Error {
     self.init(path, refusal.cause, refusal.reason)
   }
 
+  /// Where it is one of Syncthing.
+  static let copyReason = "a program that keeps folders equal has made it"
+
   /// A file of which the cause says enough.
   init(_ path: String, _ cause: Cause) {
     let ignoring = "or name it in .decentignore"
@@ -54,6 +57,7 @@ public struct SkippedFile: Equatable, Error {
       case .link: "it is a link: take in the file that it leads to by itself, \(ignoring)"
       case .linkedFolder:
         "it is a link: take in the folder that it leads to by itself, \(ignoring)"
+      case .conflictCopy: Self.copyReason
       case .changed: "it was changed by somebody else"
       case .notebook: "it was written from what the notebook lacks now"
       default: cause.rawValue

@@ -224,13 +224,12 @@ final class Mirror {
     for event in report.events {
       if event.path == Self.markerFile { nextWalk = now }
       let kind = IgnoredNames.kind(of: event.path)
-      if kind == .conflictCopy { nextWalk = min(nextWalk, now) }
-      guard kind == .none else { continue }
+      if kind == .ignored { continue }
       switch event.kind {
       case .read: break
       case .folder: nextWalk = min(nextWalk, now)
       case .complete, .touched:
-        guard NotePath.isValid(event.path) else { continue }
+        guard kind == .conflictCopy || NotePath.isValid(event.path) else { continue }
         touch(FilePath(event.path), complete: event.kind == .complete, at: now)
       }
     }

@@ -13,7 +13,7 @@ struct MirrorWalk {
   var knownCount = 0
 
   init(_ tree: any FileTree, since: Instant) throws(FileTreeError) {
-    walk = try FolderWalk(tree)
+    walk = try FolderWalk(tree, findingCopies: true)
     self.since = since
   }
 

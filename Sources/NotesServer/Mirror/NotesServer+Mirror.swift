@@ -257,7 +257,7 @@ extension NotesServer {
           "mirror", mirror.tree.resolvedPath, .exists, try foreignFolder(mirror.tree))
       }
     }
-    tellSkipped(try takeCopies(walk, mirror), mirror)
+    tellSkipped(walk.skipped, mirror)
     // Mostly all that is known was found. Where one came and one went meanwhile, the next look finds what is gone.
     if walk.knownCount < mirror.records.byPath.count || walk.files.count < mirror.statuses.count {
       let found = Set(walk.files)

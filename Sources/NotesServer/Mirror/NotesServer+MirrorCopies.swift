@@ -13,24 +13,12 @@ extension NotesServer {
   /// The folder, in that of the mirror, into which copies are moved.
   static let copiesFolder = ".decent-copies"
 
-  /// Takes in the copies that a walk has left out.
-  ///
-  /// - Returns: what was left out and is still there.
-  mutating func takeCopies(
-    _ walk: MirrorWalk, _ mirror: Mirror
-  ) throws(FileTreeError) -> [SkippedFile] {
-    var left: [SkippedFile] = []
-    for one in walk.skipped {
-      let path = FilePath(one.path)
-      guard one.cause == .conflictCopy, mirror.brake == nil,
-        let (bytes, status) = (try? mirror.tree.read(one.path, limit: ReadFile.longest)) ?? nil,
-        try takeCopy(bytes, status, at: path, mirror)
-      else {
-        left.append(one)
-        continue
+  /// True if a file that is new has the name of a conflict copy of a file of the mirror.
+  func isCopy(_ path: FilePath, _ mirror: Mirror) -> Bool {
+    mirror.records[path] == nil
+      && ConflictCopyName.all(of: path.text).contains {
+        mirror.records[FilePath($0.original)] != nil
       }
-    }
-    return left
   }
 
   /// Brings what a conflict copy has into the note of the file that it is a copy of, and moves it aside.
@@ -39,15 +27,28 @@ extension NotesServer {
   mutating func takeCopy(
     _ bytes: [UInt8], _ status: FileStatus, at path: FilePath, _ mirror: Mirror
   ) throws(FileTreeError) -> Bool {
-    for name in ConflictCopyName.all(of: path.text) {
+    let names = ConflictCopyName.all(of: path.text)
+    for name in names {
       let original = FilePath(name.original)
-      // Without the original beside it, it is that file under another name.
-      guard let record = mirror.records[original], !record.isBeingMade,
-        let beside = try mirror.tree.read(original.text, limit: ReadFile.longest)?.bytes,
-        // A file that a user has copied has the same bytes.
-        name.isCertain || beside != bytes,
-        let file = try? ReadFile(
-          bytes, path: original, zone: environment.zone, status: status)
+      guard let record = mirror.records[original], !record.isBeingMade else { continue }
+      let beside: [UInt8]
+      do {
+        // Without the original beside it, it is that file under another name.
+        guard let read = try mirror.tree.read(original.text, limit: ReadFile.longest) else {
+          continue
+        }
+        beside = read.bytes
+      } catch {
+        // The next look through the folders tries again.
+        mirror.statuses[path] = nil
+        refuseFile(
+          path, mirror, hash: SHA256.prefix64(of: bytes[...]),
+          "it may be a conflict copy of \(original.text), which can't be read: \(error.cause)")
+        return true
+      }
+      // A file that a user has copied has the same bytes.
+      guard name.isCertain || beside != bytes,
+        let file = try? ReadFile(bytes, path: original, zone: environment.zone, status: status)
       else { continue }
       do throws(ResponseError) {
         guard let note = try lookUp(record.note), !note.isTrashed, has(record.states.last!) else {
@@ -57,7 +58,6 @@ extension NotesServer {
         else { continue }
         mirror.changed.insert(note.id)
       } catch { throw FileTreeError("mirror", path.text, .other, error.message) }
-      mirror.touched.remove(path)
       mirror.statuses[path] = nil
       do { try moveAside(path, bytes, copyOf: original, mirror) } catch {
         refuseFile(
@@ -67,18 +67,16 @@ extension NotesServer {
       }
       return true
     }
-    if let name = ConflictCopyName.all(of: path.text).first, name.isCertain,
-      mirror.records[FilePath(name.original)] != nil, IgnoredNames.kind(of: path.text) == .none
-    {
+    if let name = names.first, name.isCertain, IgnoredNames.kind(of: path.text) == .none {
       showMessage(
         .warning,
-        "mirror: \(path.text) seems to be a conflict copy of \(name.original), and is like no known state of that: it is a note of its own"
+        "mirror: \(path.text) seems to be a conflict copy of \(name.original), and it is not known what it was made from: it is a note of its own"
       )
     }
     return false
   }
 
-  /// Merges a copy into a note; false if it is close to no known state of that.
+  /// Merges a copy into a note; false if it is not known from which state of that it was made.
   private mutating func merge(
     _ file: ReadFile, of path: FilePath, into note: Note, _ states: [FileState], isCertain: Bool
   ) throws(ResponseError) -> Bool {
@@ -92,13 +90,16 @@ extension NotesServer {
       return isCertain
     }
     let known = try pastStates(of: note) + states
+    let present = note.text.utf8
     guard let base = try base(of: file, note, among: known),
-      let old = try state(of: note, base).map({ $0.view.map(note.text.utf8(in:)) ?? note.text.utf8 }
-      ),
-      Self.isClose(file.text, to: old, within: isCertain ? 2 : 4),
+      let old = try state(of: note, base).map({ $0.view.map(note.text.utf8(in:)) ?? present }),
+      // It was made from a state that the original has left. If that is not known, what it lacks of the present may be newer.
+      old != present, Self.isClose(file.text, to: old, within: isCertain ? 2 : 4),
       isCertain || file.text.count >= Self.leastText
     else { return false }
     let operations = try self.operations(reading: file, into: note, from: base)
+    // Of the first state it is not known whether there were others, which had less.
+    if base == known.first, !operations.removals.isEmpty { return false }
     requests.mark = KeyedRequest.merge.mark(key)
     defer { requests.mark = nil }
     try commit(operations, telling: true)
@@ -109,14 +110,16 @@ extension NotesServer {
   /// A text of fewer bytes is like others by chance.
   private static let leastText = 16
 
-  /// The most states of the past that a copy is compared to.
-  private static let mostStates = 64
+  /// A copy is compared to at most so many states of the past, and to fewer if these have more bytes together than this; but to some.
+  private static let mostStates = (count: 64, bytes: 1 << 20, some: 4)
 
   /// The note as each of its writers left it, the oldest first.
   private func pastStates(of note: Note) throws(ResponseError) -> [FileState] {
-    try recall { book throws(ArchiveFailure) in
+    let most = Self.mostStates
+    let count = max(most.some, min(most.count, most.bytes / max(1, note.text.count)))
+    return try recall { book throws(ArchiveFailure) in
       var states: [FileState] = []
-      for entry in try book.history(of: note.id, limit: Self.mostStates).reversed() {
+      for entry in try book.history(of: note.id, limit: count).reversed() {
         let heads = entry.revision.heads
         guard let version = try book.version(of: heads),
           let past = try book.note(note.id, at: version)?.note

@@ -25,7 +25,17 @@ extension NotesServer {
     let due = mirror.touched.takeDue(at: now, atMost: Self.readAtOnce) {
       mirror.records[$0] != nil
     }
-    for path in due { try readTouched(path, mirror, at: now) }
+    var hasCopy = false
+    for path in due {
+      // A copy is compared to many states.
+      let isCopy = isCopy(path, mirror)
+      if isCopy, hasCopy {
+        mirror.touched.wait(path, until: now)
+        continue
+      }
+      hasCopy = hasCopy || isCopy
+      try readTouched(path, mirror, at: now)
+    }
   }
 
   /// True if so many of the files that were touched have other bytes than they are known to have had.
@@ -166,7 +176,10 @@ extension NotesServer {
         return
       }
     } catch { throw FileTreeError("mirror", path.text, .other, error.message) }
-    if mirror.records[path] == nil, try takeCopy(bytes, status, at: path, mirror) { return }
+    if isCopy(path, mirror), try takeCopy(bytes, status, at: path, mirror) { return }
+    if IgnoredNames.kind(of: path.text) == .conflictCopy {
+      return refuseFile(path, mirror, hash: hash, SkippedFile.copyReason)
+    }
     let file: ReadFile
     do {
       file = try ReadFile(bytes, path: path, zone: environment.zone, status: status)
