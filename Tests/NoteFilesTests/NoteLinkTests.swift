@@ -213,6 +213,12 @@ import Testing
       _ = NoteLink.all(in: text)
       _ = NoteLink.all(in: text + Array("]](a.md)".utf8))
     }
+    // Items within each other, and lines that are within all of them; what is not ended, in many blocks.
+    let deep = "> " + String(repeating: "- ", count: 20_000) + "x\n"
+    for line in [">\n", "> x\n", "<!-- x\n\n", "x <pre\n\n"] {
+      _ = NoteLink.all(in: Array((deep + String(repeating: line, count: 20_000) + "[[a]]").utf8))
+    }
+    #expect(links(deep + "\n[[a]]") == ["[[a]] → a"])
     // Rows of backquotes, each of another length.
     let rows = (1..<400).map { String(repeating: "`", count: $0) }.joined(separator: " ")
     #expect(links(rows + " [[a]]") == ["[[a]] → a"])

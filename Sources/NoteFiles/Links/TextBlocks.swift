@@ -25,6 +25,9 @@ struct TextBlocks {
     case item(column: Int)
   }
 
+  /// Deeper signs are text: each line is held against all of them.
+  private static let mostContainers = 100
+
   private var ranges: [Range<Int>] = []
   /// Where the block begins that is being read.
   private var start: Int?
@@ -71,7 +74,7 @@ struct TextBlocks {
     }
     var isNew = false
     var inner: [Container] = []
-    while !content.isBlank {
+    while !content.isBlank, count + inner.count < Self.mostContainers {
       // A line that is indented further goes on with a paragraph, or is code.
       if content.indentation >= 4 {
         if start != nil && !isNew { break }
