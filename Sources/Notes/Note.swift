@@ -136,6 +136,11 @@ public struct Note: Sendable, Equatable, Identifiable {
     isTrashed ? deletions.filter { $0.covered.isSuperset(of: content) }.map(\.clock).max() : nil
   }
 
+  /// The deletions that cover all content.
+  var coveringDeletions: [ChangeID] {
+    deletions.filter { $0.covered.isSuperset(of: content) }.map(\.change)
+  }
+
   /// The deletion that covers what is here.
   public var deletion: Operation { .delete(covered: content) }
 

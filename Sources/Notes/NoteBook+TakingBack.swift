@@ -54,7 +54,12 @@ extension NoteBook {
         }
       }
     }
-    var operations = trashed.sorted().map { Change.Operation.edit($0, .restore) }
+    var operations: [Change.Operation] = []
+    for other in trashed.sorted() {
+      let deletions = try self.note(other)?.coveringDeletions ?? []
+      guard deletions.allSatisfy(changes.contains) else { continue }
+      operations.append(.edit(other, .restore))
+    }
     for other in restored.sorted() {
       if let present = try self.note(other) { operations.append(.edit(other, present.deletion)) }
     }

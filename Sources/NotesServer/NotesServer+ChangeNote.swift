@@ -216,8 +216,7 @@ extension NotesServer {
     of shown: Attachment.Shown, in note: NoteID, _ params: ChangeNoteParameters
   ) throws(ResponseError) -> (base: TextBase, unseen: ElementRanges, session: ReplicaID)? {
     guard let heads = shown.heads else { return nil }
-    let session: ReplicaID
-    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    let session = try nextSession()
     let last = openTexts[open: params.attachment].crossing(at: params.rev)
     // A change of a session that has ended can't be said without what it follows.
     if let last, last.replica != session { return nil }

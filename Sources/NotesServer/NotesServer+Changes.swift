@@ -123,6 +123,11 @@ extension NotesServer {
     }
   }
 
+  /// The session of the next change, for operations that name what it inserts.
+  func nextSession() throws(ResponseError) -> ReplicaID {
+    do { return try store!.nextSession() } catch { throw ResponseError(error) }
+  }
+
   /// Makes changes that are named by their content, and one that follows them; returns whether they were made: not if the first is known.
   ///
   /// - Parameters:

@@ -104,8 +104,7 @@ extension NotesServer {
     if params.isNamedByTitle, let id = try createNoteNamedByTitle(params) {
       return try writeNoteAndRevision(id, &result)
     }
-    let session: ReplicaID
-    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    let session = try nextSession()
     let id = NoteID(creation: book.next(by: session))
     try commit(try creation(of: id, params), as: session)
     if !params.text.isEmpty { store!.endEntry(of: id) }

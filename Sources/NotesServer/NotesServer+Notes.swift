@@ -245,8 +245,7 @@ extension NotesServer {
     _ params: AppendTextParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
     let id = try note(params.id).id
-    let session: ReplicaID
-    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    let session = try nextSession()
     try commit(try appending(params, as: session).map { .edit(id, .text($0)) }, as: session)
     writeRevision(&result)
   }

@@ -328,8 +328,7 @@ extension NotesServer {
   private mutating func makeCopy(
     _ text: [UInt8], of note: Note
   ) throws(ResponseError) -> NoteID {
-    let session: ReplicaID
-    do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+    let session = try nextSession()
     let id = NoteID(creation: book.next(by: session))
     try commit(try creation(of: id, with: text, likeThatOf: note), as: session)
     return id

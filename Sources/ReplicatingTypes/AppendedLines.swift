@@ -24,7 +24,7 @@ extension ReplicatingText {
     if lines.isEmpty || lines.last == 0x0A { return whole }
     // The line end behind the lines comes first: as the right origin of the lines it stays behind them.
     let behind = operations(for: [Edit(range: end, replacement: lineEnd)])
-    guard case .insert(_, let left, _, _) = behind.first else { return [] }
+    guard case .insert(_, let left, _, _) = behind.first else { return whole }
     let first = ElementID(author: author, offset: hidden.offset)
     let insertion = Operation.insert(lineEnd + lines, after: left, before: first, divider: 0)
     return behind + [insertion, .remove(hidden)]

@@ -81,6 +81,12 @@ import Testing
     #expect(peer.text(note) == "1\n" && peer.text(other) == "[[B]]" && peer.list().count == 3)
     #expect(peer.call("note/redo", ["attachment": attachment])["done"] == true)
     #expect(peer.text(note) == "1\n2\n" && peer.text(other) == "[[A]]" && peer.list().count == 2)
+    // What another change has put into the trash stays there.
+    peer.call("note/restore", ["id": .string(from)])
+    peer.call("note/delete", ["id": .string(from)])
+    peer.call("note/undo", ["attachment": attachment])
+    #expect(peer.text(note) == "1\n" && peer.list().count == 2)
+    peer.call("note/redo", ["attachment": attachment])
     // The other one that somebody has restored meanwhile stays.
     peer.call("note/restore", ["id": .string(from)])
     peer.call("note/undo", ["attachment": attachment])

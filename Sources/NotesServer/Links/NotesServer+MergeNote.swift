@@ -38,8 +38,7 @@ extension NotesServer {
     let (updated, ambiguous) = try notes(linkingTo: other, besides: note.id)
     if !params.isDryRun {
       let target = try target(ofRenamed: note.id, note.title.value, without: other.id)
-      let session: ReplicaID
-      do { session = try store!.nextSession() } catch { throw ResponseError(error) }
+      let session = try nextSession()
       var operations = appending(other, to: note, updated, target, as: session)
       for source in updated where source.id != other.id {
         do {
