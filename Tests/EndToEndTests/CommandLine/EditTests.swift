@@ -283,9 +283,10 @@ struct `The verb edit` {
       "decent-notes --notebook \(quoted(run.notebook)) edit \(id); echo status $?; cat",
       environment: ["VISUAL": "vim -u NONE -N", "XDG_STATE_HOME": run.folder("state")])
     try terminal.wait("Vim") { $0.first == "one" && $0.contains { $0.contains("note.md") } }
-    try terminal.press("C-c")
-    try terminal.type("A, two")
     // Vim forgets keys that it has not read yet when it reads CTRL-C.
+    try terminal.press("C-c")
+    try terminal.wait("Vim's answer to CTRL-C") { $0.contains { $0.contains("to exit Vim") } }
+    try terminal.type("A, two")
     try terminal.wait("text") { $0.first == "one, two" }
     try terminal.press("C-c")
     try terminal.wait("the end of inserting") { !$0.contains { $0.contains("INSERT") } }
