@@ -28,6 +28,8 @@ final class MemoryTree: FileTree {
   var tellsBirth = true
   /// True while no file can get another path.
   var refusesMoves = false
+  /// Is called when a program has read a file, with its path and text.
+  var didRead: ((String, String) -> Void)?
   /// True while events are lost.
   var losesEvents = false
 
@@ -48,8 +50,10 @@ final class MemoryTree: FileTree {
 
   /// A program reads a file; nil if there is none.
   func load(_ path: String) -> String? {
-    if files[path] != nil { tell(path, .read) }
-    return text(path)
+    guard let text = text(path) else { return nil }
+    tell(path, .read)
+    didRead?(path, text)
+    return text
   }
 
   private func tell(_ path: String, _ kind: TreeReport.Event.Kind) {

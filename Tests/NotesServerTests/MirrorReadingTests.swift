@@ -75,6 +75,20 @@ import Testing
     #expect(messages == [])
   }
 
+  /// The program has not read the second line: what is read after its save is its own text.
+  @Test func `a line stays of which a program reads no more after an older text is saved`() {
+    let old = text
+    type("- call Ben about the boiler\n")
+    #expect(tree.load("a.md") == text)
+    type("- buy bread\n")
+    tree.write(old, "a.md")
+    peer.run(for: .milliseconds(500))
+    #expect(tree.load("a.md") == old)
+    peer.run(for: .seconds(4))
+    #expect(text == old + "- buy bread\n")
+    #expect(tree.text("a.md") == text)
+  }
+
   @Test func `a text with what was read where that is not reported is made on that`() {
     let old = text
     type("- write the long report about the boiler\n")

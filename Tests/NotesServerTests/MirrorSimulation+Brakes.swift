@@ -66,7 +66,8 @@ extension MirrorSimulation {
   func editMany(_ machine: Machine) {
     for path in machine.paths where path.hasPrefix("d/") {
       close(path, machine)
-      machine.tree.writeAtomically(word() + "\n" + machine.tree.load(path)!, path)
+      let (header, text) = Self.parts(of: machine.tree.load(path)!)
+      machine.tree.writeAtomically("\(header)\(word())\n\(text)", path)
     }
     note("\(machine.name): writes all of d")
     run(.seconds(1))

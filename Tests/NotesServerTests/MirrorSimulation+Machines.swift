@@ -25,7 +25,7 @@ extension MirrorSimulation {
     } else {
       run(.milliseconds(1500))
     }
-    machine.told += machine.peer.take("window/showMessage").map { $0["message"]!.string! }
+    machine.keepTold()
     machine.peer.abandonMirror()
     disk.restore()
     (tree.callsLeft, tree.didKill) = (nil, nil)
@@ -38,7 +38,7 @@ extension MirrorSimulation {
     let folders = ["notes", "state"].map { "\($0)-\(machine.name)" }
     run(.seconds(12))
     if machine.peer.isBraked { return }
-    machine.told += machine.peer.take("window/showMessage").map { $0["message"]!.string! }
+    machine.keepTold()
     machine.peer.inputEnded()
     let isBackup = random.chance(50) || !FileManager.default.fileExists(atPath: scratch("backup"))
     if isBackup {

@@ -58,6 +58,10 @@ extension MirrorSimulation {
   /// An editor tells that the file that it has open is gone, and does not write where another one gets that name.
   func watchPrograms(_ machine: Machine) {
     machine.tree.didTakeAway = { [unowned machine] path in machine.buffers[path] = nil }
+    machine.tree.didRead = { [unowned self, unowned machine] path, text in
+      guard let buffer = machine.buffers[path] else { return }
+      readBeside.formUnion(Set(Self.words(in: text)).subtracting(Self.words(in: buffer.text)))
+    }
   }
 
   /// A program that has a file open ends, with the file that it has kept for itself.
@@ -126,11 +130,12 @@ extension MirrorSimulation {
     if random.chance(50) { run(.seconds(9)) }
   }
 
-  /// A copy is another note.
+  /// A copy is another note. Two machines give no two of one text one name: these would be one note.
   func copyFile(_ machine: Machine) {
     if machine.paths.isEmpty { return }
     let path = random.pick(machine.paths)
-    let new = random.pick(["k.md", "l.md", "o/k.md"])
+    let isSecond = machine !== machines[0]
+    let new = random.pick(isSecond ? ["k2.md", "l2.md", "o/k2.md"] : ["k.md", "l.md", "o/k.md"])
     guard machine.tree.text(new) == nil, let text = machine.tree.load(path) else { return }
     close(new, machine)
     copy(Self.words(in: text))

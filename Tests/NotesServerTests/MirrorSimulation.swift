@@ -40,7 +40,7 @@ final class MirrorSimulation {
     var buffers: [String: Buffer] = [:]
     /// What all files had when somebody has noted it, as `git commit` does.
     var commits: [[String: String]] = []
-    /// What processes that were killed have told the user.
+    /// What processes have told the user.
     var told: [String] = []
 
     init(_ name: String, _ tree: MemoryTree, _ process: (Peer, DiskOfKilled)) {
@@ -48,6 +48,9 @@ final class MirrorSimulation {
     }
 
     var paths: [String] { MirrorSimulation.notePaths(of: tree) }
+
+    /// Keeps what the process has told the user.
+    func keepTold() { told += peer.take("window/showMessage").map { $0["message"]!.string! } }
   }
 
   var random: SplitMix64
@@ -61,6 +64,9 @@ final class MirrorSimulation {
   var removedOnPhone: [String: [String]] = [:]
   /// The words that are somewhere, and in how many notes: copies of a file are notes.
   var alive: [String: Int] = [:]
+  /// Words that a program has read in a file which another one had open without them. Both have read it since, for all that the mirror is told:
+  /// what the other one takes away of them the user is told.
+  var readBeside: Set<String> = []
   /// Words that were in a file for a while, and that nobody but their writer has seen.
   var takenBack: Set<String> = []
   /// How many files were removed by somebody, or moved: one that is moved and written at once is another one.
@@ -89,6 +95,8 @@ final class MirrorSimulation {
     let peer = Peer(notes, seed: lastPeer, state: state, mirror: tree)
     let disk = DiskOfKilled([notes, state])
     try! peer.initialize(on: disk)
+    // Only what is done while time passes is cut off: a client whose process is killed before it answers does it again.
+    disk.isWatched = false
     return (peer, disk)
   }
 
@@ -99,7 +107,6 @@ final class MirrorSimulation {
   /// Lets time pass on all machines.
   func run(_ time: Duration) {
     for machine in machines {
-      // A client whose process is killed meanwhile gets no answer, and does it again.
       machine.disk.isWatched = true
       machine.peer.run(for: time)
       machine.disk.isWatched = false

@@ -61,6 +61,7 @@ extension MirrorSimulation {
       }
     }
     run(.seconds(60))
+    for machine in machines { machine.keepTold() }
     let notes = machines.map { texts($0).sorted() }
     var problems = machines.indices.flatMap { self.problems(of: machines[$0], notes[$0]) }
     if notes[0] != notes.last! { problems.append("the machines differ: \(notes)") }
@@ -96,14 +97,15 @@ extension MirrorSimulation {
       if note.contains("unsaved") { problems.append("an editor's own file was read: \(note)") }
     }
     // What an engine has put aside is the user's to look at.
-    let told = machine.told + machine.peer.take("window/showMessage").map { $0["message"]!.string! }
     for copy in Self.conflictCopies(in: tree) {
-      if !told.contains(where: { $0.contains(copy) }) {
+      if !machine.told.contains(where: { $0.contains(copy) }) {
         problems.append("\(copy) was not told of")
       }
       for word in Self.words(in: tree.text(copy)!) { found[word, default: 0] += 1 }
     }
+    let told = machines.flatMap(\.told)
     for (word, count) in alive where found[word, default: 0] < count {
+      if readBeside.contains(word), told.contains(where: { $0.contains(word) }) { continue }
       problems.append("\(word) is lost: \(found[word, default: 0]) of \(count)")
     }
     for word in takenBack where found[word] != nil { problems.append("\(word) was taken back") }

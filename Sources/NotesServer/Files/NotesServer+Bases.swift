@@ -95,10 +95,10 @@ extension NotesServer {
       {
         return newest
       }
-      let nearest = try nearest(possible, of: states, to: file, note)
+      let nearest = try nearest(possible, of: states, to: file, note, at: path)
       // The program has read a later state where that is not reported: through another name, or on another machine.
       if possible != all, nearest?.hasLaterLines == true {
-        return try self.nearest(all, of: states, to: file, note)?.state
+        return try self.nearest(all, of: states, to: file, note, at: path)?.state
       }
       return nearest?.state
     }
@@ -137,12 +137,13 @@ extension NotesServer {
   ///
   /// - Parameter possible: the indices of the states that may be the one.
   private func nearest(
-    _ possible: [Int], of states: [FileState], to file: ReadFile, _ note: Note
+    _ possible: [Int], of states: [FileState], to file: ReadFile, _ note: Note,
+    at path: FilePath? = nil
   ) throws(ResponseError) -> (state: FileState, hasLaterLines: Bool)? {
     if states.count == 1 { return try state(of: note, states[0]).map { _ in (states[0], false) } }
     var nearest: (state: FileState, distance: Int, hasLaterLines: Bool)?
     let (present, written) = (Self.phrases(in: note.text.utf8), Self.phrases(in: file.text))
-    let isPassing = try isPassing(states)
+    let isPassing = try isPassing(states, at: path)
     var order = Array(states.indices.reversed())
     // The one who has written what was read goes on with that.
     if isPassing { order.swapAt(order.count - 1, order.count - 2) }
@@ -173,9 +174,14 @@ extension NotesServer {
   }
 
   /// True if the second of a file's states was in the file for a moment only: the mirror has put it there over the first (`readReplaced`), read
-  /// that at once, and written the file again.
-  private func isPassing(_ states: [FileState]) throws(ResponseError) -> Bool {
+  /// that at once, and written the file again. False if a program has read it.
+  private func isPassing(
+    _ states: [FileState], at path: FilePath?
+  ) throws(ResponseError) -> Bool {
     guard states.count > 1 else { return false }
+    if let path, mirroring.mirror?.writtenStates.isRead(1, of: states, at: path) == true {
+      return false
+    }
     let version = try recall { book throws(ArchiveFailure) in
       try book.version(of: states[1].heads)
     }

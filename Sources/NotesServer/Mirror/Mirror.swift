@@ -187,6 +187,10 @@ final class Mirror {
     for (index, event) in new.events.enumerated() {
       if event.kind != .read {
         report.events.append(event)
+        // The replacement itself is the mirror's: where two files exchange their names it is told as several events.
+        if event.kind != .folder, FilePath(event.path) != path {
+          writtenStates.overwrite(FilePath(event.path))
+        }
       } else if index > replacement ?? -1 || FilePath(event.path) != path {
         noteRead(event.path)
       } else {

@@ -54,9 +54,14 @@ extension NotesServer {
         guard let note = try lookUp(record.note), !note.isTrashed, has(record.states.last!) else {
           continue
         }
-        guard try merge(file, of: path, into: note, record.states, isCertain: name.isCertain)
-        else { continue }
-        mirror.changed.insert(note.id)
+        // A program that keeps folders equal brings a copy again that was moved aside. The file may be another note's by then.
+        let isAside =
+          try? mirror.tree.read(Self.aside(path, 1), limit: ReadFile.longest)?.bytes == bytes
+        if isAside != true {
+          guard try merge(file, of: path, into: note, record.states, isCertain: name.isCertain)
+          else { continue }
+          mirror.changed.insert(note.id)
+        }
       } catch { throw FileTreeError("mirror", path.text, .other, error.message) }
       mirror.statuses[path] = nil
       do { try moveAside(path, bytes, copyOf: original, mirror) } catch {
@@ -137,12 +142,16 @@ extension NotesServer {
     return parts * differing < max(text.count, old.count)
   }
 
+  private static func aside(_ path: FilePath, _ number: Int) -> String {
+    "\(copiesFolder)/\(number == 1 ? "" : "\(number)/")\(path.text)"
+  }
+
   /// Moves a file into the folder of copies, and tells the user.
   private mutating func moveAside(
     _ path: FilePath, _ bytes: [UInt8], copyOf original: FilePath, _ mirror: Mirror
   ) throws(FileTreeError) {
     for number in 1... {
-      let aside = "\(Self.copiesFolder)/\(number == 1 ? "" : "\(number)/")\(path.text)"
+      let aside = Self.aside(path, number)
       do {
         try mirror.tree.move(path.text, to: aside)
       } catch {

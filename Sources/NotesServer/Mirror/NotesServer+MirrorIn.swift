@@ -88,6 +88,7 @@ extension NotesServer {
         (try? mirror.tree.status(of: path.text)) == status
       {
         mirror.touched.remove(path)
+        mirror.writtenStates.restore(path)
         mirror.refused[path] = nil
         mirror.statuses[path] = status
       }
@@ -132,6 +133,12 @@ extension NotesServer {
         return mirror.touch(path, complete: false, at: now)
       }
     } catch { return refuseFile(path, mirror, hash: 0, error.cause) }
+    if isNews(bytes, path, mirror) {
+      // What its program has read before it has written this may not be looked at yet.
+      mirror.readReport()
+    } else {
+      mirror.writtenStates.restore(path)
+    }
     mirror.touched.remove(path)
     mirror.statuses[path] = status
     do throws(FileTreeError) { try take(bytes, status, at: path, mirror) } catch {

@@ -149,6 +149,7 @@ extension NotesServer {
       try mirroring.mirror!.remember(new, record)
       try mirroring.mirror!.tree.move(path.text, to: new.text)
       mirroring.mirror!.writtenStates.move(path, to: new)
+      mirroring.mirror!.readReport(replaced: new)
       try mirroring.mirror!.remember(path, nil)
     } catch let failure as FileTreeError {
       do { try mirroring.mirror!.remember(new, nil) } catch { throw Self.failure(error) }

@@ -12,17 +12,29 @@ struct WrittenStates {
 
   /// Of each file in the order in which they were written.
   private var byPath: [FilePath: [State]] = [:]
+  /// The files that another program has written since. What is read there is that program's text.
+  private var overwritten: Set<FilePath> = []
 
   /// Notes that a state was written, which no program has read yet.
   mutating func insert(_ hash: UInt64, at path: FilePath) {
     byPath[path] = (byPath[path] ?? []).suffix(FileRecords.mostStates - 1) + [State(hash: hash)]
+    overwritten.remove(path)
   }
+
+  /// Notes that another program has written a file.
+  mutating func overwrite(_ path: FilePath) {
+    if byPath[path] != nil { overwritten.insert(path) }
+  }
+
+  /// Notes that a file has the state that was written there last.
+  mutating func restore(_ path: FilePath) { overwritten.remove(path) }
 
   /// Notes that a program has read a state of a file.
   ///
   /// - Parameter count: the number of states that were written there since.
   mutating func read(_ path: FilePath, before count: Int) {
-    guard let all = byPath[path], all.count > count else { return }
+    guard let all = byPath[path], all.count > count, count > 0 || !overwritten.contains(path)
+    else { return }
     byPath[path]![all.count - 1 - count].isRead = true
   }
 
@@ -32,13 +44,17 @@ struct WrittenStates {
     byPath[path]![index].isRead = true
   }
 
-  mutating func remove(_ path: FilePath) { byPath[path] = nil }
+  mutating func remove(_ path: FilePath) {
+    byPath[path] = nil
+    overwritten.remove(path)
+  }
 
   /// Nothing is certain any more: reads may not have been reported.
-  mutating func removeAll() { byPath = [:] }
+  mutating func removeAll() { (byPath, overwritten) = ([:], []) }
 
   mutating func move(_ path: FilePath, to new: FilePath) {
     byPath[new] = byPath.removeValue(forKey: path)
+    overwritten.remove(path)
   }
 
   /// True for each of some states of a file that a program has read; nil where that is not known. They are in the order in which they were there.
@@ -51,6 +67,11 @@ struct WrittenStates {
       rest = rest[..<found]
     }
     return result
+  }
+
+  /// True if a program has read one of some states of a file.
+  func isRead(_ index: Int, of states: [FileState], at path: FilePath) -> Bool {
+    areRead(states, at: path)[index] == true
   }
 
   /// The indices of the states on which a program may have written a file.
