@@ -12,6 +12,14 @@ public enum AsideName {
     return "\(prefix)\(digest)-\(mark)-\(word)\(suffix)"
   }
 
+  /// A name for an empty file by which it is tried what a file system tells apart: it has an `x` and an `é`. By its mark it is one that needs no
+  /// look.
+  static func probe(word: String) -> String {
+    let hash = String(SHA256.prefix64(of: []), radix: 16)
+    let mark = String(repeating: "0", count: 16 - hash.count) + hash
+    return "\(prefix)0-\(mark)-x\u{E9}\(word)\(suffix)"
+  }
+
   /// The mark in the name of such a file; nil if it is none.
   public static func mark(of path: String) -> String? { parts(of: path)?[1] }
 

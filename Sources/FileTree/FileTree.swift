@@ -13,6 +13,9 @@ public protocol FileTree: AnyObject {
   /// its file system is not mounted any more.
   var isInPlace: Bool { get }
 
+  /// What the file system tells apart in names, as far as that could be tried.
+  var nameSensitivity: NameSensitivity { get }
+
   /// What is in a folder, in any order.
   func entries(of folder: String) throws(FileTreeError) -> [FileEntry]
 
@@ -48,9 +51,9 @@ public protocol FileTree: AnyObject {
   /// - Parameter mark: letters and digits that its name has as long as it is set aside.
   func takeAway(_ path: String, mark: String) throws(FileTreeError) -> (any SetAside)?
 
-  /// Gives a file another path, with the folders above it.
+  /// Gives a file another path, with the folders above it; also one that the file system takes for the path that it has.
   ///
-  /// - Throws: `exists` when something has that path, `notFound` when there is no file.
+  /// - Throws: `exists` when something else has that path, `notFound` when there is no file.
   func move(_ path: String, to new: String) throws(FileTreeError)
 
   /// Removes the folders above a path that are empty, from the inner to the outer.
@@ -64,6 +67,17 @@ public protocol FileTree: AnyObject {
 }
 
 extension FileTree {
+  /// True if something has a path by just this name, and not by one that the file system takes for the same. O(entries of its folder).
+  public func hasEntry(_ path: String) throws(FileTreeError) -> Bool {
+    guard try status(of: path) != nil else { return false }
+    let end = path.lastIndex(of: "/")
+    let name = Array((end.map { path[path.index(after: $0)...] } ?? path[...]).utf8)
+    return try entries(of: end.map { String(path[..<$0]) } ?? "").contains { $0.rawName == name }
+  }
+
+  /// A tree that is no folder of the system tells all names apart.
+  public var nameSensitivity: NameSensitivity { NameSensitivity(case: true, form: true) }
+
   /// A tree that has no links.
   public func kind(behind link: String) -> FileKind? { nil }
 
@@ -104,6 +118,17 @@ public protocol SetAside: AnyObject {
   func discard()
   /// Gives it the path that it had; false if something has that path meanwhile.
   func putBack() throws(FileTreeError) -> Bool
+}
+
+/// What a file system tells apart in names.
+public struct NameSensitivity: Equatable, Sendable {
+  /// True if `a` and `A` are two names.
+  public var `case`: Bool
+  /// True if a composed character and the same one decomposed are two names.
+  public var form: Bool
+
+  /// One that tells these apart.
+  public init(case isCase: Bool, form isForm: Bool) { (self.case, form) = (isCase, isForm) }
 }
 
 /// Something in a folder.

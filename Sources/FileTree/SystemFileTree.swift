@@ -20,6 +20,7 @@ public final class SystemFileTree: FileTree {
   private let mask: UInt32
   /// Names of files that are not complete.
   private let names: () -> String
+  private var knownSensitivity: NameSensitivity?
   #if os(Linux)
     /// The watcher that was made last, which is told what is read through this tree.
     private weak var watcher: InotifyTreeWatcher?
@@ -143,6 +144,24 @@ public final class SystemFileTree: FileTree {
   }
 
   // MARK: - Looking
+
+  /// Tried once, with a file that is removed at once. Where none can be made, nothing counts as told apart.
+  public var nameSensitivity: NameSensitivity {
+    if let knownSensitivity { return knownSensitivity }
+    let name = AsideName.probe(word: names())
+    let file = openat(root, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { return NameSensitivity(case: false, form: false) }
+    _ = systemClose(file)
+    func isTold(_ letter: String, from other: String) -> Bool {
+      let other = String(decoding: name.utf8, as: UTF8.self).replacing(letter, with: other)
+      return FileStatus(of: other, in: root) == nil
+    }
+    let found = NameSensitivity(
+      case: isTold("x", from: "X"), form: isTold("\u{E9}", from: "e\u{301}"))
+    unlinkat(root, name, 0)
+    knownSensitivity = found
+    return found
+  }
 
   public func entries(of folder: String) throws(FileTreeError) -> [FileEntry] {
     guard let number = try openFolder(folder[...], creating: false, for: "list") else {
@@ -378,8 +397,18 @@ public final class SystemFileTree: FileTree {
     guard let old = try place(of: path, for: "rename"),
       let place = try place(of: new, creating: true, for: "rename")
     else { throw FileTreeError("rename", fullPath(path), .notFound, "there is no such file") }
-    guard renameWithoutReplacing(old.folder, old.name, place.folder, place.name) else {
-      throw failure("rename", path)
+    if renameWithoutReplacing(old.folder, old.name, place.folder, place.name) { return }
+    let failure = failure("rename", path)
+    guard failure.reason == .exists, !path.utf8.elementsEqual(new.utf8),
+      let present = try status(in: old, path), try status(in: place, new) == present,
+      try !hasEntry(new)
+    else { throw failure }
+    // It is the file itself, whose name the file system takes for the new one. It takes the new one only where none is.
+    let aside = AsideName.make(for: path, mark: "0", word: names())
+    guard renameWithoutReplacing(old.folder, old.name, old.folder, aside) else { throw failure }
+    guard renameWithoutReplacing(old.folder, aside, place.folder, place.name) else {
+      _ = renameWithoutReplacing(old.folder, aside, old.folder, old.name)
+      throw failure
     }
   }
 

@@ -102,9 +102,69 @@ import Testing
     names.insert("b.md")
     #expect(names.isTaken("b.md/c.md"))
     #expect(names.add(path: "B.md/c.md") == "B (2).md/c.md")
-    #expect(names.add(path: "b.md/d.md") == "b (2).md/d.md")
+    #expect(names.add(path: "b.md/d.md") == "B (2).md/d.md")
     names.remove("a.md/x.md")
     #expect(names.add(title: "a") == "a.md")
+  }
+
+  /// A file system as a list of paths, each compared to all others.
+  private struct Paths {
+    let (tellsCase, tellsForm): (Bool, Bool)
+    var all: [String] = []
+
+    func areSame(_ a: String, _ b: String) -> Bool {
+      func read(_ text: String) -> String {
+        let text = tellsForm ? text : text.precomposedStringWithCanonicalMapping
+        return tellsCase ? text : text.lowercased()
+      }
+      return read(a).utf8.elementsEqual(read(b).utf8)
+    }
+
+    /// One of two paths is a file where the other one needs that or a folder.
+    func collide(_ a: String, _ b: String) -> Bool {
+      let (a, b) = (a.split(separator: "/"), b.split(separator: "/"))
+      return zip(a, b).allSatisfy { areSame(String($0), String($1)) }
+    }
+
+    func isTaken(_ path: String) -> Bool { all.contains { collide($0, path) } }
+
+    /// True if no folder has two spellings.
+    var isSpelledOnce: Bool {
+      let folders = all.flatMap { path in
+        path.indices.filter { path[$0] == "/" }.map { String(path[..<$0]) }
+      }
+      return folders.allSatisfy { a in
+        folders.allSatisfy { !areSame($0, a) || $0.utf8.elementsEqual(a.utf8) }
+      }
+    }
+  }
+
+  @Test(arguments: seeds(200))
+  func `collide where a file system takes them for one`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let parts = ["a", "A", "b", "\u{E9}", "e\u{301}", "E\u{301}", "a (2)"]
+    var paths = Paths(tellsCase: random.chance(50), tellsForm: random.chance(50))
+    var names = FileNames(tellingCase: paths.tellsCase, tellingForm: paths.tellsForm)
+    for _ in 0..<60 {
+      let path = (0...random.below(3)).map { _ in random.pick(parts) }.joined(separator: "/")
+      #expect(names.isTaken(path) == paths.isTaken(path), "\(path) among \(paths)")
+      switch random.below(4) {
+      case 0 where !paths.all.isEmpty:
+        names.remove(paths.all.remove(at: random.below(paths.all.count)))
+      case 1:
+        let added = names.add(title: path)
+        #expect(!paths.isTaken(added), "\(added) among \(paths)")
+        let loose = Paths(tellsCase: false, tellsForm: false, all: paths.all)
+        #expect(!loose.all.contains { loose.areSame($0, added) }, "\(added) among \(paths)")
+        paths.all.append(added)
+      default:
+        let (isTaken, added) = (paths.isTaken(path), names.add(path: path))
+        #expect(!paths.isTaken(added), "\(path): \(added) among \(paths)")
+        if !isTaken { #expect(paths.areSame(added, path)) }
+        paths.all.append(added)
+      }
+      #expect(paths.isSpelledOnce)
+    }
   }
 
   @Test func `take as long for the last note of a title as for the first`() {

@@ -28,6 +28,8 @@ final class MemoryTree: FileTree {
   var tellsBirth = true
   /// True while no file can get another path.
   var refusesMoves = false
+  /// False if it takes `A` for `a` in names.
+  var tellsCase = true
   /// Is called when a program has read a file, with its path and text.
   var didRead: ((String, String) -> Void)?
   /// True while events are lost.
@@ -42,14 +44,32 @@ final class MemoryTree: FileTree {
     return clock
   }
 
+  var nameSensitivity: NameSensitivity { NameSensitivity(case: tellsCase, form: false) }
+
+  /// The path by which something is there that has this one: each part as it was given first.
+  private func spelled(_ path: String) -> String {
+    if tellsCase { return path }
+    var result = ""
+    for part in path.split(separator: "/", omittingEmptySubsequences: false) {
+      let start = result.isEmpty ? "" : result + "/"
+      let known = files.keys.first {
+        $0.hasPrefix(start)
+          && $0.dropFirst(start.count).prefix { $0 != "/" }.lowercased() == part.lowercased()
+      }
+      result = start + (known.map { $0.dropFirst(start.count).prefix { $0 != "/" } } ?? part)
+    }
+    return result
+  }
+
   // MARK: - Programs
 
   func text(_ path: String) -> String? {
-    files[path].map { String(decoding: $0.bytes, as: UTF8.self) }
+    files[spelled(path)].map { String(decoding: $0.bytes, as: UTF8.self) }
   }
 
   /// A program reads a file; nil if there is none.
   func load(_ path: String) -> String? {
+    let path = spelled(path)
     guard let text = text(path) else { return nil }
     tell(path, .read)
     didRead?(path, text)
@@ -84,6 +104,7 @@ final class MemoryTree: FileTree {
 
   /// Empties a file, or makes it, and leaves it open.
   func open(_ path: String) -> File {
+    let path = spelled(path)
     let file = files[path] ?? make([])
     file.bytes = []
     file.modified = tick()
@@ -111,20 +132,23 @@ final class MemoryTree: FileTree {
 
   /// Writes a new file and puts it in the place of the old one.
   func writeAtomically(_ text: String, _ path: String) {
+    let path = spelled(path)
     drop(path)
     files[path] = make(Array(text.utf8))
     tell(path, .complete)
   }
 
   func remove(_ path: String) {
+    let path = spelled(path)
     guard files[path] != nil else { return }
     drop(path)
     tell(path, .touched)
   }
 
   func rename(_ path: String, _ new: String) {
-    guard let file = files[path] else { return }
-    files[path] = nil
+    let path = spelled(path)
+    guard let file = files.removeValue(forKey: path) else { return }
+    let new = spelled(new)
     drop(new)
     files[new] = file
     tell(path, .touched)
@@ -176,6 +200,7 @@ final class MemoryTree: FileTree {
   }
 
   func status(of path: String) throws(FileTreeError) -> FileStatus? {
+    let path = spelled(path)
     try call()
     return files[path].map(status)
   }
@@ -183,6 +208,7 @@ final class MemoryTree: FileTree {
   func read(
     _ path: String, limit: Int
   ) throws(FileTreeError) -> (bytes: [UInt8], status: FileStatus)? {
+    let path = spelled(path)
     try call()
     beforeRead?(path)
     readCount += 1
@@ -190,6 +216,7 @@ final class MemoryTree: FileTree {
   }
 
   func create(_ path: String, _ bytes: [UInt8]) throws(FileTreeError) -> FileStatus {
+    let path = spelled(path)
     try call(writing: true)
     guard files[path] == nil else { throw FileTreeError("create", path, .exists, "exists") }
     let file = make(bytes)
@@ -201,6 +228,7 @@ final class MemoryTree: FileTree {
   func replace(
     _ path: String, _ bytes: [UInt8], mark: String
   ) throws(FileTreeError) -> (status: FileStatus, old: any SetAside) {
+    let path = spelled(path)
     try call(writing: true)
     guard let old = files[path] else { throw FileTreeError("replace", path, .notFound, "gone") }
     let file = make(bytes)
@@ -210,6 +238,7 @@ final class MemoryTree: FileTree {
   }
 
   func takeAway(_ path: String, mark: String) throws(FileTreeError) -> (any SetAside)? {
+    let path = spelled(path)
     try call(writing: true)
     guard let old = files.removeValue(forKey: path) else { return nil }
     tell(path, .touched)
@@ -232,8 +261,12 @@ final class MemoryTree: FileTree {
   func move(_ path: String, to new: String) throws(FileTreeError) {
     try call(writing: true)
     if refusesMoves { throw FileTreeError("rename", path, .other, "Permission denied") }
-    guard files[path] != nil else { throw FileTreeError("rename", path, .notFound, "gone") }
-    guard files[new] == nil else { throw FileTreeError("rename", new, .exists, "exists") }
+    guard let file = files[spelled(path)] else {
+      throw FileTreeError("rename", path, .notFound, "gone")
+    }
+    guard files[spelled(new)].map({ $0 === file && new != spelled(path) }) ?? true else {
+      throw FileTreeError("rename", new, .exists, "exists")
+    }
     rename(path, new)
     didTakeAway?(path)
   }

@@ -23,6 +23,13 @@
 #endif
 
 extension String {
+  /// The bytes of the text as a file system compares names that does not tell case apart, or composed characters from decomposed ones. O(n).
+  func nameBytes(tellingCase tellsCase: Bool, tellingForm tellsForm: Bool) -> [UInt8] {
+    if tellsCase { return Array((tellsForm ? self : composed).utf8) }
+    if tellsForm { return Array(lowercased().uppercased().lowercased().utf8) }
+    return Array(foldedName.utf8)
+  }
+
   /// The text composed and without case, as the file systems that don't tell case apart compare names, or further: of each scalar the lower case
   /// of the upper case of the lower case. O(n).
   var foldedName: String {

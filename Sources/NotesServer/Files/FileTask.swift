@@ -33,6 +33,8 @@ struct ImportTask {
   var records: FileRecords
   /// The notes by the paths that they have; of two with one path the smaller.
   var notes: [FilePath: NoteID] = [:]
+  /// The paths of the files that were read from this folder.
+  var names = FileNames()
   /// The notes that were imported on this machine from other folders: a file of the same path is another note.
   var elsewhere: Set<NoteID> = []
   /// The note of the file before.
@@ -66,6 +68,8 @@ struct ExportTask {
   var next = 0
   /// The files of notes that have no file there any more, or another one.
   var removals: [FilePath]
+  /// The paths of notes whose files have other ones, since the folder takes their names for those of others.
+  var otherNames: [(path: String, file: String)] = []
   var written = 0
   var unchanged = 0
   var removed = 0

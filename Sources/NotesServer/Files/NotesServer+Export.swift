@@ -43,12 +43,14 @@ extension NotesServer {
         )
       }
     }
-    let notes = try paths(records)
+    let (notes, otherNames) = try paths(records, in: tree)
     let paths = Set(notes.map(\.path))
-    let task = ExportTask(
+    var task = ExportTask(
       id: id, progress: params.progress, hasIDs: params.hasIDs, tree: tree, records: records,
       notes: notes,
       removals: records.byPath.keys.filter { !paths.contains($0) }.sorted())
+    task.otherNames = otherNames
+    respell(&task)
     // A folder without notes is known as ours, too.
     if let token = params.progress { progress(token, "begin", "Exporting") }
     requests.fileTasks.append(.exporting(task))
@@ -58,7 +60,13 @@ extension NotesServer {
   ///
   /// A path that a note has stays; of two notes with one path the older has it. A note without one keeps the file that it has, if its
   /// name comes from its title. So no file gets another name because there is another note.
-  func paths(_ records: FileRecords) throws(ResponseError) -> [(id: NoteID, path: FilePath)] {
+  ///
+  /// - Returns: with them, the paths of notes whose files have other ones from now on, since the folder takes their names for those of others.
+  private func paths(
+    _ records: FileRecords, in tree: any FileTree
+  ) throws(ResponseError) -> (
+    notes: [(id: NoteID, path: FilePath)], others: [(path: String, file: String)]
+  ) {
     var notes: [(id: NoteID, title: String, path: String, created: Int64)] = []
     try recall { book throws(ArchiveFailure) in
       notes = []
@@ -67,11 +75,16 @@ extension NotesServer {
         return true
       }
     }
-    var names = FileNames()
+    let told = tree.nameSensitivity
+    var names = FileNames(tellingCase: told.case, tellingForm: told.form)
     var found: [NoteID: String] = [:]
+    var others: [(path: String, file: String)] = []
     let inOrder = notes.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
     for note in inOrder where NotePath.isValid(note.path) {
-      found[note.id] = names.add(path: note.path)
+      let isOther = names.isTakenByOther(note.path)
+      let path = names.add(path: note.path)
+      if isOther, records[FilePath(path)]?.note != note.id { others.append((note.path, path)) }
+      found[note.id] = path
     }
     for note in inOrder where found[note.id] == nil {
       guard let path = records.paths[note.id]?.text,
@@ -82,7 +95,35 @@ extension NotesServer {
     for note in inOrder where found[note.id] == nil {
       found[note.id] = names.add(title: note.title)
     }
-    return notes.map { ($0.id, FilePath(found[$0.id]!)) }
+    return (notes.map { ($0.id, FilePath(found[$0.id]!)) }, others)
+  }
+
+  /// Gives files the names that their notes have now, where the folder takes these for the names that the files have.
+  private func respell(_ task: inout ExportTask) {
+    let (told, tree) = (task.tree.nameSensitivity, task.tree)
+    if told.case, told.form { return }
+    var names = FileNames(tellingCase: told.case, tellingForm: told.form)
+    for note in task.notes { names.insert(note.path.text) }
+    for old in task.removals where names.isTaken(old.text) {
+      for new in names.paths(like: old.text).map({ FilePath($0) }) where task.records[new] == nil {
+        do {
+          // One is there already if a process was killed after this.
+          if try !tree.hasEntry(new.text) {
+            guard try tree.hasEntry(old.text), try tree.status(of: new.text) != nil else {
+              continue
+            }
+            try tree.move(old.text, to: new.text)
+          } else if try tree.hasEntry(old.text) {
+            continue
+          }
+        } catch {
+          task.skipped.append(SkippedFile(new.text, .unwritable, error.cause))
+        }
+        task.records[new] = task.records[old]
+        task.records[old] = nil
+      }
+    }
+    task.removals.removeAll { task.records[$0] == nil }
   }
 
   /// True if a file of this name may have got it from a title.
@@ -200,6 +241,8 @@ extension NotesServer {
     let states = task.records[path]?.states ?? []
     task.records[path] = nil
     do {
+      // By a name that the file system takes for this one there may be the file of a note.
+      guard try task.tree.hasEntry(path.text) else { return }
       guard let aside = try task.tree.takeAway(path.text) else { return }
       guard states.contains(where: { isExpected(aside, $0.hash) }) else {
         // Who has written another one in this moment has replaced this one.
@@ -237,6 +280,7 @@ extension NotesServer {
     keep(task.records, of: task.tree)
     if let failure { return refuse(task.id, failure) }
     tellLacking(of: task.tree, task.isOlder, isImport: false)
+    if !task.otherNames.isEmpty { tellOtherNames(task.otherNames, of: "export") }
     var result = JSONWriter()
     result.beginObject()
     result.member("written", task.written)

@@ -44,6 +44,8 @@ extension NotesServer {
       }
     }
     task.elsewhere = try otherFileNotes(than: tree)
+    task.names = FileNames(tellingCase: true, tellingForm: true)
+    for path in task.records.byPath.keys.sorted() { task.names.insert(path.text) }
     if let token = params.progress { progress(token, "begin", "Importing") }
     requests.fileTasks.append(.importing(task))
   }
@@ -140,6 +142,7 @@ extension NotesServer {
   private mutating func take(
     _ file: ReadFile, at path: FilePath, _ task: inout ImportTask
   ) throws(ResponseError) {
+    try takeOtherSpelling(file, at: path, &task)
     var record = task.records[path]
     if let known = record {
       if try isExpected(known, at: path) {
@@ -190,6 +193,32 @@ extension NotesServer {
       task.records[path] = .init(note: note.id, states: [base])
     } else {
       task.records[path] = .init(note: note.id, states: [file.state(heads: heads)])
+    }
+  }
+
+  /// Takes what is known of a file for known of a path that differs from its own by case or composition only, where that file is gone: then it
+  /// was renamed.
+  private mutating func takeOtherSpelling(
+    _ file: ReadFile, at path: FilePath, _ task: inout ImportTask
+  ) throws(ResponseError) {
+    guard task.records[path] == nil else { return }
+    for old in task.names.paths(like: path.text).map({ FilePath($0) }) {
+      guard let record = task.records[old], let note = try lookUp(record.note),
+        record.states.contains(where: { $0.hash == file.hash }) || isLike(file, record),
+        (try? task.tree.hasEntry(old.text)) == false
+      else { continue }
+      if task.isDryRun {
+        task.records[path] = record
+        return
+      }
+      if note.path.isIdentical(to: old.text), !note.isTrashed,
+        let operation = note.operation(setting: .path, to: path.text, at: environment.now())
+      {
+        try commit([.edit(note.id, operation)], telling: true, importing: true)
+      }
+      task.records[path] = record
+      task.records[old] = nil
+      return
     }
   }
 

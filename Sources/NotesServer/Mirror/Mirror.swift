@@ -102,6 +102,8 @@ final class Mirror {
   var unwritten: Set<NoteID> = []
   /// Whether the user was told of that.
   var isUnwrittenTold = false
+  /// The paths of notes whose files have other ones, since this folder takes their names for those of others; and these.
+  var otherNames: [(path: String, file: String)] = []
   /// What would become of the files of notes that have changed, where very many have; and those of which that is not known yet.
   var outcomes: [NoteID: Outcome] = [:]
   var unweighed: [NoteID] = []
@@ -351,8 +353,9 @@ final class Mirror {
     if (record?.states.count ?? 0) < 2 { writtenStates.remove(path) }
     if record == nil {
       knownNames?.remove(path.text)
-    } else if isNew {
-      knownNames?.insert(path.text)
+    } else if isNew, knownNames?.insert(path.text) == false {
+      // The file system takes it for the path that the file had until now.
+      knownNames = nil
     }
   }
 
@@ -386,7 +389,8 @@ final class Mirror {
   var names: FileNames {
     get {
       if knownNames == nil {
-        var names = FileNames()
+        let told = tree.nameSensitivity
+        var names = FileNames(tellingCase: told.case, tellingForm: told.form)
         for path in records.byPath.keys.sorted() { names.insert(path.text) }
         knownNames = names
       }

@@ -103,6 +103,10 @@ extension NotesServer {
     _ path: FilePath, _ mirror: Mirror, at now: Instant
   ) throws(ResponseError) {
     guard let touch = mirror.touched[path] else { return }
+    if isOther(path, mirror) {
+      mirror.touched.remove(path)
+      return
+    }
     let (bytes, status): ([UInt8], FileStatus)
     do throws(FileTreeError) {
       guard let read = try mirror.tree.read(path.text, limit: ReadFile.longest) else {
@@ -144,6 +148,14 @@ extension NotesServer {
     do throws(FileTreeError) { try take(bytes, status, at: path, mirror) } catch {
       throw .files(error)
     }
+  }
+
+  /// True if what a path leads to is a file of another path, which the file system takes for this one.
+  private func isOther(_ path: FilePath, _ mirror: Mirror) -> Bool {
+    guard mirror.records[path] == nil,
+      mirror.names.paths(like: path.text).contains(where: { FilePath($0) != path })
+    else { return false }
+    return (try? mirror.tree.hasEntry(path.text)) == false
   }
 
   private func isNews(_ bytes: [UInt8], _ path: FilePath, _ mirror: Mirror) -> Bool {
@@ -372,31 +384,35 @@ extension NotesServer {
 
   // MARK: - Files that are new
 
-  /// The file that has got this path: one that is gone, with the same bytes as it was known to have; or with the same inode and time of
-  /// birth. Where that is not told it must have much of the same text, since the number of a file that is gone is given to the next one.
+  /// The file that has got this path: one whose path the file system takes for this one; one that is gone, with the same bytes as it was known to
+  /// have; or with the same inode and time of birth. Where that is not told it must have much of the same text, since the number of a file that is gone is given to the next one.
   private func renamed(
     _ file: ReadFile, to path: FilePath, _ mirror: Mirror
   ) -> (FilePath, FileRecords.Record)? {
     let inode = mirror.statuses[path].map { ($0.device, $0.inode) }
-    var candidates = mirror.missing.candidates(hash: file.hash, mirror.statuses[path])
+    let isSpelling = mirror.names.isTakenByOther(path.text)
+    var candidates = mirror.names.paths(like: path.text).map { FilePath($0) }
+    let spellings = isSpelling ? candidates.count : 0
+    candidates += mirror.missing.candidates(hash: file.hash, mirror.statuses[path])
     // Its old path may not be known to be gone. Of very many that are touched at once known ones are looked at first.
     if mirror.touched.count <= Self.readAtOnce * 4 { candidates += mirror.touched.paths.sorted() }
-    for old in candidates where old != path {
+    for (index, old) in candidates.enumerated() where old != path {
       guard let record = mirror.records[old] else { continue }
       let known = mirror.statuses[old]
       let hasInode = known.map { inode != nil && ($0.device, $0.inode) == inode! } == true
       let isSameFile =
         hasInode
         && (known!.born == 0 ? isLike(file, record) : known!.born == mirror.statuses[path]?.born)
-      let isSame = isSameFile || record.states.contains { $0.hash == file.hash }
-      guard isSame, (try? mirror.tree.status(of: old.text)) == .some(nil) else { continue }
+      let isSame =
+        index < spellings || isSameFile || record.states.contains { $0.hash == file.hash }
+      guard isSame, (try? mirror.tree.hasEntry(old.text)) == false else { continue }
       return (old, record)
     }
     return nil
   }
 
   /// True if a file has most of the text that its note has.
-  private func isLike(_ file: ReadFile, _ record: FileRecords.Record) -> Bool {
+  func isLike(_ file: ReadFile, _ record: FileRecords.Record) -> Bool {
     guard let text = (try? lookUp(record.note))?.text.utf8 else { return false }
     let removed = textDifference(from: text, to: file.text).reduce(0) { $0 + $1.range.count }
     return removed * 2 < text.count

@@ -131,6 +131,17 @@ extension NotesServer {
     )
   }
 
+  /// Tells the user that files have other paths than their notes.
+  mutating func tellOtherNames(_ names: [(path: String, file: String)], of operation: String) {
+    let first = names.prefix(5).map { "the file of \($0.path) is \($0.file)" }
+      .joined(separator: ", ")
+    let more = names.count > 5 ? ", and \(names.count - 5) more" : ""
+    showMessage(
+      .info,
+      "\(operation): the folder does not tell all names apart: \(first)\(more). The notes keep their paths."
+    )
+  }
+
   /// Tells the user, once, that a file is left alone.
   mutating func refuseFile(
     _ path: FilePath, _ mirror: Mirror, hash: UInt64, _ reason: String

@@ -27,6 +27,10 @@ extension NotesServer {
       }
     }
     if mirror.changed.isEmpty, mirror.unwritten.isEmpty { mirror.isUnwrittenTold = false }
+    if !mirror.otherNames.isEmpty, mirror.changed.isEmpty {
+      tellOtherNames(mirror.otherNames, of: "mirror")
+      mirror.otherNames = []
+    }
   }
 
   /// Looks, before the files of very many notes are written or removed, how many would be, a few at a time. If these are too many, nothing is
@@ -129,14 +133,22 @@ extension NotesServer {
     let new = mirror.names.add(title: note.title.value)
     mirror.names.insert(path.text)
     let place = try move(record, from: path, to: FilePath(new))
-    if place.text != new { mirror.names.remove(new) }
+    if place.text != new {
+      mirror.names.remove(new)
+      mirror.names.insert(path.text)
+    }
     return place
   }
 
   private func newPath(of note: Note) -> FilePath {
     let mirror = mirroring.mirror!
-    if NotePath.isValid(note.path) { return FilePath(mirror.names.add(path: note.path)) }
-    return FilePath(mirror.names.add(title: note.title.value))
+    guard NotePath.isValid(note.path) else {
+      return FilePath(mirror.names.add(title: note.title.value))
+    }
+    let isOther = mirror.names.isTakenByOther(note.path)
+    let path = mirror.names.add(path: note.path)
+    if isOther { mirror.otherNames.append((note.path, path)) }
+    return FilePath(path)
   }
 
   /// Moves a file; it stays where it is if something stands in the way.
@@ -179,7 +191,13 @@ extension NotesServer {
   ) throws(FileTreeError) {
     let hash = SHA256.prefix64(of: bytes[...])
     let record = mirroring.mirror!.records[path]
-    if let record, record.states.last?.hash == hash, mirroring.mirror!.statuses[path] != nil {
+    if let record, let last = record.states.last, last.hash == hash,
+      mirroring.mirror!.statuses[path] != nil
+    {
+      if last.title != note.title.value {
+        // The file has got the name of the new title.
+        try rememberWritten(note, path, bytes, record.states.dropLast())
+      }
       return
     }
     let states = record?.states ?? []
@@ -194,9 +212,14 @@ extension NotesServer {
       } catch {
         do { try mirroring.mirror!.remember(path, nil) } catch { throw Self.failure(error) }
         guard error.reason == .exists else { throw error }
-        // Somebody has put a file there. It is read, and the note gets another name.
-        mirroring.mirror!.touch(path, complete: true, at: now)
         mirroring.mirror!.changed.insert(note.id)
+        if try mirroring.mirror!.tree.hasEntry(path.text) {
+          // Somebody has put a file there. It is read, and the note gets another name.
+          mirroring.mirror!.touch(path, complete: true, at: now)
+        } else {
+          // This folder, unlike the one above, takes the name for that of another file.
+          mirroring.mirror!.names.insert(path.text)
+        }
       }
       return
     }
