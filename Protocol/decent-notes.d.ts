@@ -25,7 +25,7 @@ export interface Requests {
   'note/rename': { params: NoteRenameParams; result: NoteRenameResult }
   /** Joins two notes: adds the lines and the tags of `from` to `id`, makes the links to `from` lead to `id`, and puts `from`, with its text and its history, into the trash, by one change. For each attachment of this process that edits one of these notes it is a step, with which `note/undo` takes back all of it. Links that may mean a third note are left alone, and told. Fails with `noSuchNote`. */
   'note/merge': { params: NoteMergeParams; result: NoteRenameResult }
-  /** The links in the text of a note, and the notes that they lead to. Fails with `noSuchNote`. */
+  /** The links in the text of a note and in the header of its file, and the notes that they lead to. Fails with `noSuchNote`. */
   'note/links': { params: NoteLinksParams; result: NoteLinksResult }
   /** The notes with links that lead to a note, the one that was changed last first. Notes in the trash have no links, and none lead to them. Fails with `noSuchNote`. */
   'note/backlinks': { params: NoteBacklinksParams; result: NoteBacklinksResult }
@@ -704,8 +704,22 @@ export interface NoteLinksParams {
 export interface NoteLinksResult {
   /** In the order of the text. */
   links: NoteLink[]
+  /** Those in the header of its file, in the order of the fields' names. */
+  headerLinks: HeaderLink[]
   /** Whether there are others, left out because the answer has become 8 MiB long. */
   more: boolean
+}
+
+/** A link to another note in a field of a header, between double brackets. */
+export interface HeaderLink {
+  /** The field that has it. */
+  field: string
+  /** What it names, as `notebook/resolve` takes it. */
+  target: string
+  /** What stands behind `#`. */
+  heading?: string
+  /** The note that is meant; null if there is none, or that is not certain. */
+  id: NoteId | null
 }
 
 /** A link in a text. */
@@ -740,9 +754,11 @@ export interface NoteBacklinksResult {
 export interface LinkingNote {
   /** The note with the links. */
   note: NoteSummary
-  /** Where they stand, brackets and all, in the order of its text; the first 1,000. */
+  /** Where they stand, brackets and all, in the order of its text; the first 1,000. Empty if they are in the header of its file. */
   ranges: Range[]
-  /** The line of the first one, or a part of it. */
+  /** The fields of the header of its file that have such links; absent if none has. */
+  fields?: string[]
+  /** The line of the first one in the text, else in the header, or a part of it. */
   context: string
 }
 
@@ -1626,6 +1642,7 @@ export type NoteAspect =
  * `"move"`: It got another place in the list.
  * `"purge"`: It was forgotten for good.
  * `"import"`: It was made from a file, or changed as a file was, by `notebook/import`.
+ * `"header"`: The header of its file was written, or where that is. Only of what was taken back: `notebook/log` does not tell it.
  */
 export type WhatHappened =
   | "created"
@@ -1638,6 +1655,7 @@ export type WhatHappened =
   | "move"
   | "purge"
   | "import"
+  | "header"
 
 /**
  * How much `$/logTrace` tells.

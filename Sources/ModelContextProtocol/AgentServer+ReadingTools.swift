@@ -95,8 +95,9 @@ extension AgentServer {
   ) {
     result.key("links")
     result.beginArray()
-    for link in links["links"]?.array.map(Array.init) ?? [] {
+    for link in ["links", "headerLinks"].flatMap({ links[$0]?.array.map(Array.init) ?? [] }) {
       result.beginObject()
+      result.member("field", copying: link["field"])
       result.member("target", copying: link["target"])
       result.member("heading", copying: link["heading"])
       if let id = link["id"], !id.isNull { result.member("id", copying: id) }

@@ -97,7 +97,12 @@ extension Tool {
           """,
         effect: .reads, arguments: [note],
         output: [
-          .list("links", [.text("target"), .text("heading").optional, .text("id").optional]),
+          .list(
+            "links",
+            [
+              .text("field").optional, .text("target"), .text("heading").optional,
+              .text("id").optional,
+            ]),
           .list("backlinks", [.text("id"), .text("title"), .text("context")]), .boolean("more"),
         ],
         perform: { $0.linksOf($1) }),

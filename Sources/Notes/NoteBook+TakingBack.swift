@@ -1,8 +1,8 @@
 public import ReplicatingTypes
 
 extension NoteBook {
-  /// The operations that take back what changes did to a note's title, tags and priority, as far as nobody has written anything else there
-  /// since. (What they did to the text a withdrawal takes back.)
+  /// The operations that take back what changes did to a note's title, tags and priority, its path and its header, as far as nobody has written
+  /// anything else there since. (What they did to the text a withdrawal takes back.)
   ///
   /// O(changes), and for each that did something there what reading the note's past takes.
   ///
@@ -13,6 +13,7 @@ extension NoteBook {
     var title = note.title.value
     var priority = note.priority.value
     var tags = note.tags.elements
+    var properties: [PropertyName: String] = [:]
     for change in try writers(among: changes, of: note.id) {
       guard var version = try version(of: [change]) else { continue }
       let after = try past(of: note, at: version)
@@ -20,6 +21,10 @@ extension NoteBook {
       let before = try past(of: note, at: version)
       if title.utf8.elementsEqual(after.title.value.utf8) { title = before.title.value }
       if priority == after.priority.value { priority = before.priority.value }
+      for name in after.properties.keys where name == .path || name.isContent {
+        let value = properties[name] ?? note[name]
+        if value.utf8.elementsEqual(after[name].utf8) { properties[name] = before[name] }
+      }
       let (old, new) = (before.tags.elements, after.tags.elements)
       tags = tags.subtracting(new.subtracting(old)).union(old.subtracting(new))
     }
@@ -29,6 +34,11 @@ extension NoteBook {
     }
     if priority != note.priority.value {
       operations.append(.priority(note.priority.assignment(of: priority, at: now())))
+    }
+    for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
+      if let operation = note.operation(setting: name, to: value, at: now()) {
+        operations.append(operation)
+      }
     }
     return operations + note.operations(settingTags: tags)
   }
@@ -74,14 +84,17 @@ extension NoteBook {
     return isEffective ? operations : []
   }
 
-  /// Those of some changes, known here, that wrote the title, tags or the priority of a note after it was created: the newest first.
+  /// Those of some changes, known here, that wrote the title, tags, the priority, the path or the header of a note after it was created: the newest
+  /// first.
   private func writers(
     among changes: ChangeRanges, of note: NoteID
   ) throws(ArchiveFailure) -> [ChangeID] {
     var writers: [LamportTimestamp: ChangeID] = [:]
     for run in changes.runs {
       try forEachEffect(of: run.replica, in: run.numbers) { number, lamport, changed, what in
-        if changed != note || what.isDisjoint(with: [.title, .tags, .priority]) { return }
+        if changed != note || what.isDisjoint(with: [.title, .tags, .priority, .property]) {
+          return
+        }
         writers[LamportTimestamp(count: lamport, replica: run.replica)] = ChangeID(
           replica: run.replica, number: number)
       }

@@ -166,19 +166,26 @@ extension NoteBook {
     return isTrashed
   }
 
-  // MARK: - Titles, tags, priorities
+  // MARK: - Titles, tags, priorities, paths, headers
 
   private func edits(
     of note: Note, _ done: DoneToNote, _ past: PastParts, _ what: inout WhatHappened, at now: Int64
   ) throws(ArchiveFailure) -> [Note.Operation] {
     var (title, priority) = (note.title, note.priority)
     var tags = note.tags.elements
+    var properties: [PropertyName: ReplicatingRegister<String>] = [:]
     for change in done.made.reversed()
-    where !change.what.isDisjoint(with: [.title, .tags, .priority]) {
+    where !change.what.isDisjoint(with: [.title, .tags, .priority, .property]) {
       let (before, after) = try past.states(of: note, around: change.id, in: self)
       // Changes are compared, and not values: a value stays if somebody else has written the same since.
       if title.lastChange == after.title.lastChange { title = before.title }
       if priority.lastChange == after.priority.lastChange { priority = before.priority }
+      for (name, register) in after.properties where name == .path || name.isContent {
+        let present = properties[name] ?? note.properties[name]
+        if present?.lastChange == register.lastChange {
+          properties[name] = before.properties[name] ?? ReplicatingRegister("")
+        }
+      }
       let (old, new) = (before.tags.elements, after.tags.elements)
       let added = new.subtracting(old).filter {
         note.tags.additions(of: $0).allSatisfy(done.ranges.contains)
@@ -193,6 +200,12 @@ extension NoteBook {
     if priority.value != note.priority.value {
       edits.append(.priority(note.priority.assignment(of: priority.value, at: now)))
       what.insert(.priority)
+    }
+    for (name, register) in properties.sorted(by: { $0.key < $1.key }) {
+      if let operation = note.operation(setting: name, to: register.value, at: now) {
+        edits.append(operation)
+        what.insert(.property)
+      }
     }
     let changes = note.operations(settingTags: tags)
     if !changes.isEmpty { what.insert(.tags) }

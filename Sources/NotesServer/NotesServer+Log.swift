@@ -172,7 +172,7 @@ extension WhatHappened {
     let all: [(WhatHappened, String)] = [
       (.created, "created"), (.text, "text"), (.title, "title"), (.tags, "tags"),
       (.priority, "priority"), (.trash, "trash"), (.restore, "restore"), (.move, "move"),
-      (.purge, "purge"), (.imported, "import"),
+      (.purge, "purge"), (.imported, "import"), (.property, "header"),
     ]
     return all.filter { contains($0.0) }.map(\.1)
   }

@@ -411,3 +411,48 @@ private struct NaiveLinks {
     return (start + rest[match.range].utf8.count, isNote)
   }
 }
+
+@Suite struct `Links in a header` {
+  private func links(_ fields: [(String, String)]) -> [String] {
+    FileHeader.links(in: fields.map { (key: $0, value: $1) }).map { found in
+      guard case .name(let name) = found.link.target else { return "?" }
+      let value = Array(fields.first { $0.0 == found.key }!.1.utf8)
+      let written = String(decoding: value[found.link.targetRange], as: UTF8.self)
+      return "\(found.key):\(name)" + (name == written ? "" : "=\(written)")
+    }
+  }
+
+  @Test func `stand in quotes and sentences`() {
+    #expect(
+      links([
+        ("a", "a: \"[[A]]\"\n"), ("b", "b: '[[B|x]] and [[ C ]]'\n"), ("c", "c: see [[D#e]]\n"),
+        ("d", "d: [[E]]\n"), ("e", "e:\n- \"[[F]]\"\n- [[G]]\n- h\n"),
+        ("f", "f: [\"[[H]]\", [I]]\n"),
+        ("g", "g:\n  h: \"[[J]]\"\n  i: [[K]]\n"), ("h", "h: x # [[L]]\n"),
+        ("i", "i: \"[[M\\\"]]\"\n"),
+        ("j", "j: \"[[https://a.b]] [[]] [[x\n"),
+      ]) == ["a:A", "b:B", "b:C", "c:D", "e:F", "f:H", "g:J"])
+    let toml = [
+      (":frame", "+++\n+++\n"), ("a", "a = \"[[A]]\"\n"), ("b", "b = ['[[B]]', \"x\"]\n"),
+    ]
+    #expect(links(toml) == ["a:A", "b:B"])
+  }
+
+  @Test func `get another name where that means nothing else there`() throws {
+    let value = "up: \"[[A|x]] [[A]]\"\n"
+    let found = FileHeader.links(in: [(key: "up", value: value)]).map(\.link)
+    #expect(FileHeader.field(value, found[1], leadingTo: "é, b") == "up: \"[[A|x]] [[é, b]]\"\n")
+    #expect(FileHeader.field(value, found[0], leadingTo: "b") == "up: \"[[b|x]] [[A]]\"\n")
+    for name in ["\"", "it's", "a: b", "a\\", "a #", "a\nb"] {
+      #expect(FileHeader.field(value, found[0], leadingTo: name) == nil, "\(name)")
+    }
+  }
+
+  @Test func `take no longer for each bracket when there are many`() {
+    for part in ["[", "[[", "[[a", "[[a]", "\"[[", "\"[[a]]"] {
+      let value = "a: x" + String(repeating: part, count: (1 << 18) / part.utf8.count) + "\n"
+      let time = processorTime { _ = FileHeader.links(in: [(key: "a", value: value)]) }
+      #expect(time < .seconds(5), "\(part): \(time)")
+    }
+  }
+}

@@ -183,6 +183,17 @@ import Testing
     #expect(Set(peer.list()) == [id, other] && messages(peer) == [])
   }
 
+  @Test func `a file whose note gets its title by case is renamed, and the note is the same`() {
+    let peer = process("notes", seed: 1, mirror: tree)
+    tree.write("one\n", "f/todo.md")
+    peer.run(for: .seconds(3))
+    let id = peer.list()[0]
+    peer.call("note/rename", ["id": .string(id), "title": "ToDo"])
+    peer.run(for: .seconds(40))
+    #expect(shown == ["f/ToDo.md": "one\n"] && paths(peer) == ["f/ToDo.md"])
+    #expect(peer.list() == [id] && peer.list(["trashed": true]) == [] && messages(peer) == [])
+  }
+
   @Test func `a file is not written over another one's by an export`() throws {
     let peer = process("notes", seed: 1, files: tree)
     try makeNotes(peer)

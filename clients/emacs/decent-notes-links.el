@@ -142,7 +142,9 @@
                                 (decent-notes--make-location
                                  :summary summary :line line
                                  :character (plist-get start :character)))))
-                 (plist-get it :ranges))))
+                 ;; Of a link in the header of a file the text has no place.
+                 (or (append (plist-get it :ranges) nil)
+                     '((:start (:line 0 :character 0)))))))
      found)))
 
 ;;;###autoload

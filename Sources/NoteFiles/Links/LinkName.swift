@@ -6,6 +6,8 @@ public struct LinkName: Hashable, Sendable {
   public let text: String
   /// True for a path, which nothing else is looked for under.
   public let isPath: Bool
+  /// The path as it is, composed; empty for other names. Of several notes whose paths differ by case only it means the one with this.
+  private let path: String
 
   /// Any name of a note: its id, its path, with or without what a note's file ends with, the name of its file, its title, or an alias.
   public init(_ name: String) { self.init(folding: name, isPath: false) }
@@ -13,6 +15,15 @@ public struct LinkName: Hashable, Sendable {
   private init(folding name: String, isPath: Bool) {
     text = Self.folded(name)
     self.isPath = isPath
+    path = isPath ? name.composed : ""
+  }
+
+  public static func == (a: Self, b: Self) -> Bool { a.text == b.text && a.isPath == b.isPath }
+  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
+  /// True if this is just the path of a note, in case, too. O(length).
+  public func isWritten(as path: String) -> Bool {
+    isPath && self.path.utf8.elementsEqual(path.composed.utf8)
   }
 
   /// What a link means that stands in the note at `path`, which is empty where the note has none; nil if it leads out of the folder of all notes.
@@ -59,6 +70,31 @@ public struct LinkName: Hashable, Sendable {
       folded[dot - 1] != .slash, FileType(path: "a" + folded[dot...].text) != nil
     else { return folded }
     return folded[..<dot]
+  }
+
+  /// The destination of a link in the note at `source` that leads to `path`, both from the folder of all notes: relative, with signs that mean something
+  /// in a link as `%20`. O(length).
+  public static func destination(_ path: String, from source: String) -> String {
+    var folder = source.utf8.split(separator: .slash).dropLast()[...]
+    var parts = path.utf8.split(separator: .slash)[...]
+    while let first = folder.first, parts.count > 1, first.elementsEqual(parts.first!) {
+      folder.removeFirst()
+      parts.removeFirst()
+    }
+    var relative = folder.map { _ in "..".utf8[...] } + parts
+    // What looks like a scheme is none behind this.
+    if folder.isEmpty, relative[0].contains(.colon) { relative.insert(".".utf8[...], at: 0) }
+    let signs = Array("%()<>#?\\\"`[]*_|".utf8)
+    var bytes: [UInt8] = []
+    for byte in relative.joined(separator: [UInt8.slash]) {
+      if byte <= 0x20 || byte == 0x7F || signs.contains(byte) {
+        let digits = String(byte, radix: 16, uppercase: true)
+        bytes += "%\(digits.count == 1 ? "0" : "")\(digits)".utf8
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The path from the folder of all notes of what is a relative path in the note at `path`; nil if it leads out of the folder. O(length).

@@ -79,12 +79,16 @@ public struct FileNames: Sendable {
 
   /// A path for a note with a title that isn't taken; it is from now on.
   ///
+  /// - Parameter suffix: what the name ends with, from the dot on.
   /// - Complexity: O(length of the title), on average over notes with one title.
-  public mutating func add(title: String, folder: String = "") -> String {
-    let before = folder.isEmpty ? "" : folder + "/"
-    return add(before + FileName.of(title: title), unlikeOthers: true) {
-      before + FileName.of(title: title, number: $0)
+  public mutating func add(
+    title: String, folder: String = "", suffix: String = FileName.suffix
+  ) -> String {
+    func path(_ number: Int) -> String {
+      let name = FileName.of(title: title, number: number).dropLast(FileName.suffix.count)
+      return "\(folder.isEmpty ? "" : folder + "/")\(name)\(suffix)"
     }
+    return add(path(1), unlikeOthers: true, numbered: path)
   }
 
   /// The path, or if it is taken the same one with ` (2)` or a higher number before its end; it is taken from now on. A folder that is

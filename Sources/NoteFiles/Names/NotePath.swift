@@ -5,6 +5,16 @@ public enum NotePath {
   /// The most bytes of each of its parts.
   public static let longestPart = 255
 
+  /// The last part of a path. O(length).
+  public static func lastPart(_ path: String) -> String {
+    path.utf8.lastIndex(of: .slash).map { String(path[path.utf8.index(after: $0)...]) } ?? path
+  }
+
+  /// A path without what a note's file ends with. O(length).
+  public static func withoutSuffix(_ path: String) -> String {
+    LinkName.withoutSuffix(Array(path.utf8)[...]).text
+  }
+
   /// True if a file may stand there: the path is relative, with `/` between its parts; none of them is empty, begins with a dot,
   /// is too long, has a control character or one of the names that are left alone (`IgnoredNames`); and it ends as a type that is read (`FileType`).
   ///

@@ -89,6 +89,19 @@ public struct FileContent: Sendable {
   }
 }
 
+extension NoteFile {
+  /// True if the name of the file alone gives the title, as it is: neither header nor text has one. O(n).
+  public var isNamedByTitle: Bool {
+    guard let type = FileType(path: path) else { return false }
+    let (facts, derived) = (HeaderFacts(header), DerivedFacts(path: path, type: type, text: text))
+    guard facts.title == nil, !facts.locked.contains(.title), derived.titleSource == .stem else {
+      return false
+    }
+    let name = path.utf8.split(separator: .slash).last ?? path.utf8[...]
+    return name[..<(name.lastIndex(of: .dot) ?? name.endIndex)].elementsEqual(title.utf8)
+  }
+}
+
 /// What a file says of its note outside of the header.
 struct DerivedFacts {
   var title: String

@@ -170,6 +170,7 @@ struct SessionLog {
     _ what: WhatHappened, of changed: NoteID, by change: ChangeID, in book: borrowing NoteBook,
     only note: NoteID?
   ) -> WhatHappened {
+    let what = what.subtracting(.property)
     if let note {
       // Of a creation that is named by its content the log of all notes tells when each replica has made it.
       let kept = what.subtracting(changed.creation == change ? .move : [.move, .created])

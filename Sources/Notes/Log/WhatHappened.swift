@@ -25,6 +25,8 @@ public struct WhatHappened: OptionSet, Hashable, Sendable {
   public static let purge = WhatHappened(rawValue: 256)
   /// It was read from a file that a user has imported.
   public static let imported = WhatHappened(rawValue: 512)
+  /// A property was written: the header of its file, or where that is. No log tells it, since it follows from files.
+  public static let property = WhatHappened(rawValue: 1024)
 }
 
 extension RawOperation.Tag {
@@ -40,7 +42,8 @@ extension RawOperation.Tag {
     case .delete: .trash
     case .restore: .restore
     case .purge: .purge
-    case .base, .property, .modified, .original, .redacted, .author, .imported, .request,
+    case .property: .property
+    case .base, .modified, .original, .redacted, .author, .imported, .request,
       .contentAddressed, .entry:
       []
     }

@@ -47,7 +47,7 @@ struct LinkIndex {
   mutating func note(_ effects: Effects) {
     effects.forEachChange { note, facets in
       if facets == .text, note == latestEdited { return }
-      if !facets.isDisjoint(with: [.created, .text, .trashed, .purged, .path]) {
+      if !facets.isDisjoint(with: [.created, .text, .trashed, .purged, .path, .header]) {
         edited.insert(note)
         latestEdited = note
       }
@@ -129,9 +129,10 @@ struct LinkIndex {
     slots[Int(place)].targets = targets
   }
 
-  /// The keys of the names that a note links to, sorted, each once. O(length of its text).
+  /// The keys of the names that a note links to in its text and its header, sorted, each once. O(their length).
   static func targets(of content: NoteContent) -> [UInt64] {
-    let links = NoteLink.all(in: content.utf8)
+    let links =
+      NoteLink.all(in: content.utf8) + FileHeader.links(in: content.header).map(\.link)
     if links.isEmpty { return [] }
     return Set(links.compactMap { LinkName($0.target, at: content.path)?.key }).sorted()
   }
@@ -157,13 +158,23 @@ struct LinkIndex {
 
   /// The meaning of a name that is no id: the notes that have it as path, title or alias. O(notes with this key).
   func meaning(of name: LinkName) -> Meaning {
-    let notes = (named[name.key] ?? []).map { slots[Int($0)] }
-      .filter { $0.names?.have(name) == true }.map(\.id)
+    var found = (named[name.key] ?? []).map { slots[Int($0)] }
+      .filter { $0.names?.have(name) == true }
+    if found.count > 1, let exact = found.first(where: { name.isWritten(as: $0.names!.path) }) {
+      found = [exact]
+    }
+    let notes = found.map(\.id)
     switch notes.count {
     case 0: return .nothing
     case 1: return .note(notes[0])
     default: return .several(notes.sorted())
     }
+  }
+
+  /// The notes whose files a name leads to, for programs that know no titles. O(notes with this key).
+  func files(named name: LinkName) -> [NoteID] {
+    (named[name.key] ?? []).map { slots[Int($0)] }
+      .filter { $0.names.map { NoteNames(title: "", path: $0.path).have(name) } == true }.map(\.id)
   }
 
   /// The notes that may link to one of some names, in the order of their ids: all that do, and perhaps others. O(them × log them).

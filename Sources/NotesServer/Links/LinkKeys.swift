@@ -3,7 +3,7 @@ public import Notes
 
 extension NoteKeys {
   /// Keys by which the notes of an archive are found that have a name, and those that link to one: what `LinkIndex` is made of.
-  public static let links = NoteKeys(format: 2) { note in
+  public static let links = NoteKeys(format: 3) { note in
     NoteNames(note).keys + LinkIndex.targets(of: note).map { linking(to: $0) }
   }
 

@@ -30,8 +30,13 @@ struct ResolveParameters: MethodParameters {
 /// A note that has links, and where these are.
 struct LinkingNote {
   let id: NoteID
+  let path: String
   let utf8: [UInt8]
+  /// Those in its text.
   let links: [NoteLink]
+  /// Its header, and the links in that.
+  let header: [(key: String, value: String)]
+  let fieldLinks: [FieldLink]
 }
 
 extension NotesServer {
@@ -41,8 +46,10 @@ extension NotesServer {
     let note = try note(params.id)
     let (path, utf8) = (note.path, note.text.utf8)
     let links = NoteLink.all(in: utf8)
+    let fieldLinks = FileHeader.links(in: note.header)
     try finishIndexing(
-      .names, of: Set(links.compactMap { LinkName($0.target, at: path)?.key }))
+      .names,
+      of: Set((links + fieldLinks.map(\.link)).compactMap { LinkName($0.target, at: path)?.key }))
     let places = NoteMatch.positions(of: links.map(\.range), in: utf8, client.encoding)
     var isMore = false
     result.beginObject()
@@ -51,18 +58,32 @@ extension NotesServer {
     for (link, place) in zip(links, places) {
       isMore = result.bytes.count >= Requests.largestLookup
       if isMore { break }
-      let name = LinkName(link.target, at: path)
       result.beginObject()
       result.key("range")
       result.range(place.start, place.end)
-      result.member("target", link.text(at: path))
-      if let heading = link.heading { result.member("heading", heading) }
-      result.note(name.map { meaning(of: $0) })
+      write(link, at: path, &result)
+      result.endObject()
+    }
+    result.endArray()
+    result.key("headerLinks")
+    result.beginArray()
+    for found in fieldLinks {
+      isMore = isMore || result.bytes.count >= Requests.largestLookup
+      if isMore { break }
+      result.beginObject()
+      result.member("field", found.key)
+      write(found.link, at: path, &result)
       result.endObject()
     }
     result.endArray()
     result.member("more", isMore)
     result.endObject()
+  }
+
+  private func write(_ link: NoteLink, at path: String, _ result: inout JSONWriter) {
+    result.member("target", link.text(at: path))
+    if let heading = link.heading { result.member("heading", heading) }
+    result.note(LinkName(link.target, at: path).map { meaning(of: $0) })
   }
 
   mutating func backlinks(
@@ -138,10 +159,15 @@ extension NotesServer {
     in note: NoteID, where isWanted: (LinkName) -> Bool
   ) throws(ResponseError) -> LinkingNote? {
     guard let content = try content(of: note, withText: true) else { return nil }
-    let links = NoteLink.all(in: content.utf8).filter { link in
+    func isFound(_ link: NoteLink) -> Bool {
       LinkName(link.target, at: content.path).map(isWanted) ?? false
     }
-    return links.isEmpty ? nil : LinkingNote(id: note, utf8: content.utf8, links: links)
+    let links = NoteLink.all(in: content.utf8).filter(isFound)
+    let fieldLinks = FileHeader.links(in: content.header).filter { isFound($0.link) }
+    if links.isEmpty, fieldLinks.isEmpty { return nil }
+    return LinkingNote(
+      id: note, path: content.path, utf8: content.utf8, links: links, header: content.header,
+      fieldLinks: fieldLinks)
   }
 }
 
@@ -162,7 +188,7 @@ extension JSONWriter {
     if case .note(let id) = meaning { string("\(id)") } else { null() }
   }
 
-  /// A note with links: where they are, and the line of the first one.
+  /// A note with links: where they are, and the line of the first one, or the field of the header that has it.
   mutating func linkingNote(
     _ note: LinkingNote, _ summary: NoteSummary, _ encoding: PositionEncoding
   ) {
@@ -176,8 +202,24 @@ extension JSONWriter {
       range(place.start, place.end)
     }
     endArray()
+    if !note.fieldLinks.isEmpty {
+      key("fields")
+      beginArray()
+      var last: String?
+      for link in note.fieldLinks where link.key != last {
+        string(link.key)
+        last = link.key
+      }
+      endArray()
+    }
     key("context")
-    string(utf8: NoteMatch.snippet(of: note.utf8, at: ranges[0].lowerBound))
+    if let first = ranges.first {
+      string(utf8: NoteMatch.snippet(of: note.utf8, at: first.lowerBound))
+    } else {
+      let link = note.fieldLinks[0]
+      let field = note.header.first { $0.key == link.key }!.value
+      string(utf8: NoteMatch.snippet(of: Array(field.utf8), at: link.link.range.lowerBound))
+    }
     endObject()
   }
 }

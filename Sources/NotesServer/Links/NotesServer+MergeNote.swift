@@ -37,14 +37,14 @@ extension NotesServer {
     }
     let (updated, ambiguous) = try notes(linkingTo: other, besides: note.id)
     if !params.isDryRun {
-      let target = try target(ofRenamed: note.id, note.title.value, without: other.id)
+      let target = try target(
+        of: note.id, titled: note.title.value, at: note.path,
+        isNamedByTitle: !note.path.isEmpty
+          && file(of: note, at: FilePath(note.path)).isNamedByTitle, without: other.id)
       let session = try nextSession()
       var operations = appending(other, to: note, updated, target, as: session)
       for source in updated where source.id != other.id {
-        do {
-          operations += try store!.operations(
-            for: source.edits(leadingTo: target), in: source.id, nil)
-        } catch { throw ResponseError(error) }
+        operations += try self.operations(leading: source, to: target)
       }
       let notes = Set(updated.map(\.id)).union([note.id, other.id])
       try commit(

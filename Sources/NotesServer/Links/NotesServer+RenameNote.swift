@@ -28,28 +28,59 @@ struct RenameNoteParameters: MethodParameters {
 
 extension NotesServer {
   /// Gives a note another title, and the links that mean it by the old one the new one: one change, which is a step of each client that has one of
-  /// the notes open. Links by the old title that may mean another note are left alone, and told.
+  /// the notes open. Links that may mean another note are left alone, and told.
+  ///
+  /// Where the name of the note's file is its title, the file gets another name with it, and so do links by that. Where the title comes from elsewhere
+  /// the file keeps its name, and links by that stay, since other programs follow them to the file.
   mutating func renameNote(
     _ params: RenameNoteParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
     let note = try note(params.id)
-    let old = LinkName(note.title.value)
     let isSame = params.title.utf8.elementsEqual(note.title.value.utf8)
+    let path = isSame || note.isTrashed ? nil : try path(of: note, renamed: params.title)
     var (updated, ambiguous): ([LinkingNote], [LinkingNote]) = ([], [])
-    if params.updatesLinks, !isSame, !note.isTrashed, !old.text.isEmpty {
-      try finishIndexing(.all, of: [old.key])
-      var linking: [LinkingNote] = []
-      for source in linkIndex.notes(linkingTo: [old.key]) {
-        if let found = try links(in: source, where: { $0 == old }) { linking.append(found) }
+    if params.updatesLinks, !isSame, !note.isTrashed {
+      let old = NoteNames(title: note.title.value, path: path == nil ? "" : note.path)
+      let kept = NoteNames(title: "", path: path == nil ? note.path : "")
+      try finishIndexing(.all, of: Set(old.keys))
+      func isCertain(_ name: LinkName) -> Bool {
+        meaning(of: name) == .note(note.id)
+          // Other programs follow it to the file, whatever other notes' titles are.
+          || path != nil && linkIndex.files(named: name) == [note.id]
       }
-      if meaning(of: old) == .note(note.id) {
-        updated = linking
-      } else {
-        ambiguous = linking
+      for source in linkIndex.notes(linkingTo: old.keys) {
+        func links(certain isWanted: Bool) throws(ResponseError) -> LinkingNote? {
+          try self.links(in: source) { name in
+            old.have(name) && !kept.have(name)
+              && isCertain(name) == isWanted
+          }
+        }
+        if let found = try links(certain: true) { updated.append(found) }
+        if let found = try links(certain: false) { ambiguous.append(found) }
       }
     }
-    if !params.isDryRun, !isSame { try rename(note, params.title, updated) }
+    if !params.isDryRun, !isSame { try rename(note, params.title, path, updated) }
     try write(note.id, updated, ambiguous, &result)
+  }
+
+  /// The path that the file of a note gets with a title; nil if it keeps its own, or has none.
+  private func path(of note: Note, renamed title: String) throws(ResponseError) -> String? {
+    guard NotePath.isValid(note.path), file(of: note, at: FilePath(note.path)).isNamedByTitle
+    else { return nil }
+    var names = FileNames(tellingCase: true, tellingForm: true)
+    try recall { book throws(ArchiveFailure) in
+      names = FileNames(tellingCase: true, tellingForm: true)
+      try book.forEachSummary { other in
+        if other.id != note.id, !other.path.isEmpty { names.insert(other.path) }
+        return true
+      }
+    }
+    let name = NotePath.lastPart(note.path)
+    let folder = note.path.dropLast(name.count + 1)
+    let path = names.add(
+      title: title, folder: String(folder),
+      suffix: String(name.dropFirst(NotePath.withoutSuffix(name).count)))
+    return NotePath.isValid(path) && !path.isIdentical(to: note.path) ? path : nil
   }
 
   /// Writes a note, and the notes whose links to it were changed, and those whose links may mean another one.
@@ -84,17 +115,18 @@ extension NotesServer {
   }
 
   private mutating func rename(
-    _ note: Note, _ title: String, _ linking: [LinkingNote]
+    _ note: Note, _ title: String, _ path: String?, _ linking: [LinkingNote]
   ) throws(ResponseError) {
-    let assignment = note.title.assignment(of: title, at: environment.now())
-    var operations: [Change.Operation] = [.edit(note.id, .title(assignment))]
-    let target = try target(ofRenamed: note.id, title)
-    for source in linking {
-      do {
-        operations += try store!.operations(
-          for: source.edits(leadingTo: target), in: source.id, nil)
-      } catch { throw ResponseError(error) }
+    let now = environment.now()
+    var operations: [Change.Operation] = [
+      .edit(note.id, .title(note.title.assignment(of: title, at: now)))
+    ]
+    if let path, let operation = note.operation(setting: .path, to: path, at: now) {
+      operations.append(.edit(note.id, operation))
     }
+    let target = try target(
+      of: note.id, titled: title, at: path ?? note.path, isNamedByTitle: path != nil)
+    for source in linking { operations += try self.operations(leading: source, to: target) }
     try commit(operations, asStepOf: Set(linking.map(\.id)).union([note.id]))
   }
 
@@ -113,50 +145,5 @@ extension NotesServer {
       if let made { openTexts[undoListOf: editor].record(made) }
       openTexts[undoListOf: editor].close()
     }
-  }
-}
-
-/// What links are to have between their brackets.
-struct LinkTarget {
-  let name: String
-  /// What is shown in place of the name, where a link has no words of its own; nil for the name.
-  var words: String?
-}
-
-extension NotesServer {
-  /// What links to a note have when it has a title: that, if no other note has it and it can be written so, else the note's id.
-  ///
-  /// - Parameter gone: a note that does not count.
-  mutating func target(
-    ofRenamed note: NoteID, _ title: String, without gone: NoteID? = nil
-  ) throws(ResponseError) -> LinkTarget {
-    if let name = NoteLink.name(for: title) {
-      try finishIndexing(.names, of: [LinkName(name).key])
-      let others = meaning(of: LinkName(name)).notes.filter { $0 != note && $0 != gone }
-      if others.isEmpty { return LinkTarget(name: name) }
-    }
-    return LinkTarget(name: "\(note)", words: NoteLink.words(for: title))
-  }
-}
-
-extension LinkingNote {
-  /// The edits by which the links lead to a target.
-  func edits(leadingTo target: LinkTarget) -> [Edit<UInt8>] {
-    links.flatMap { link in
-      var edits = [Edit(range: link.targetRange, replacement: Array(target.name.utf8))]
-      if let words = target.words, !link.hasWords {
-        let end = link.range.upperBound - 2
-        // In a table a bar would end the cell.
-        let bar = isInTable(link) ? "\\|" : "|"
-        edits.append(Edit(range: end..<end, replacement: Array((bar + words).utf8)))
-      }
-      return edits
-    }
-  }
-
-  private func isInTable(_ link: NoteLink) -> Bool {
-    let before = utf8[..<link.range.lowerBound]
-    let line = before[(before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0)...]
-    return line.first { $0 != 0x20 && $0 != 0x09 } == UInt8(ascii: "|")
   }
 }

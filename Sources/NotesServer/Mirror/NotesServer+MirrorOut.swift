@@ -121,10 +121,12 @@ extension NotesServer {
     let mirror = mirroring.mirror!
     let record = mirroring.mirror!.records[path]!
     let title = record.states.last!.title
-    if !note.path.isEmpty, !note.path.isIdentical(to: path.text), NotePath.isValid(note.path),
-      !mirroring.mirror!.names.isTaken(note.path)
-    {
-      return try move(record, from: path, to: FilePath(note.path))
+    if !note.path.isEmpty, !note.path.isIdentical(to: path.text), NotePath.isValid(note.path) {
+      // Its own name is no other one's, where the file system takes the two for one.
+      mirror.names.remove(path.text)
+      let isTaken = mirror.names.isTaken(note.path)
+      mirror.names.insert(path.text)
+      if !isTaken { return try move(record, from: path, to: FilePath(note.path)) }
     }
     guard note.path.isEmpty, Self.isName(path.text, of: title),
       !Self.isName(path.text, of: note.title.value)

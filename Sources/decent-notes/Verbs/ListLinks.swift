@@ -10,11 +10,12 @@ func listLinks(
     return try notebook.request("note/links") { $0.member("id", note.id) }
   }
   var records = Records(command, surroundings)
-  let links = result["links"]?.array.map(Array.init) ?? []
+  let links = ["links", "headerLinks"].flatMap { result[$0]?.array.map(Array.init) ?? [] }
   for link in links {
     let line = link["range"]?["start"]?["line"]?.integer ?? 0
+    let place = link["field"]?.string ?? "\(line + 1)"
     try records.write(
-      [(link.id, .faint), (link["target"]?.string ?? "", .bold), ("\(line + 1)", .plain)], link)
+      [(link.id, .faint), (link["target"]?.string ?? "", .bold), (place, .plain)], link)
   }
   try records.flush()
   if result["more"]?.boolean == true { printError("there are more links than these") }

@@ -82,11 +82,17 @@ function M.prepare(buffer)
   end
 end
 
+local beginning_of_text = { line = 0, character = 0 }
+
 --- :NoteBacklinks
 function M.backlinks(id)
   local result = server.call('note/backlinks', { id = id, limit = 1000 })
   if result then
-    local matches = vim.tbl_map(function(it) return { note = it.note, ranges = it.ranges, text = it.context } end, result.backlinks)
+    local matches = vim.tbl_map(function(it)
+      -- Of a link in the header of a file the text has no place.
+      local ranges = #it.ranges > 0 and it.ranges or { { start = beginning_of_text, ['end'] = beginning_of_text } }
+      return { note = it.note, ranges = ranges, text = it.context }
+    end, result.backlinks)
     places.show(':NoteBacklinks', matches, 'no note links to this one')
   end
 end

@@ -8,6 +8,7 @@ import autoload './server.vim'
 
 # So many names are offered at once.
 const MOST = 100
+const BEGINNING = {start: {line: 0, character: 0}, end: {line: 0, character: 0}}
 
 # Maps the keys of links in a note's buffer, and has names completed there: for BufReadPost.
 export def Prepare()
@@ -92,7 +93,9 @@ enddef
 # Puts the links that lead to a note into the quickfix list.
 export def Backlinks(id: string)
   var result = server.Call('note/backlinks', {id: id, limit: 500})
-  var matches: list<dict<any>> = result.backlinks->mapnew((_, it) => ({note: it.note, ranges: it.ranges, line: it.context}))
+  # Of a link in the header of a file the text has no place.
+  var matches: list<dict<any>> = result.backlinks->mapnew((_, it) => (
+    {note: it.note, ranges: empty(it.ranges) ? [BEGINNING] : it.ranges, line: it.context}))
   places.Show(':NoteBacklinks', matches, result.more, 'no note links to this one')
 enddef
 
