@@ -46,6 +46,22 @@ struct `The client for Neovim: links` {
   }
 
   @Test(arguments: Neovim.programs)
+  func `a link in the header of a file is listed at the beginning of its note`(
+    _ program: String
+  ) throws {
+    let scene = try NeovimScene(program, text: "x", title: "T")
+    let scratch = TemporaryFolder()
+    try "---\nup: \"[[T]]\"\n---\ntext\n".write(
+      toFile: scratch("one.md"), atomically: true, encoding: .utf8)
+    _ = try scene.other.call("notebook/import", ["path": .string(scratch("one.md"))])
+    try scene.editor.command("NoteBacklinks")
+    try scene.editor.wait("the list", "vim.bo.buftype == 'quickfix'")
+    let items =
+      "table.concat(vim.tbl_map(function(it) return it.lnum .. ':' .. it.col .. ' ' .. it.text end, vim.fn.getqflist()), '; ')"
+    #expect(try scene.editor.value(items) == "1:1 up: \"[[T]]\"")
+  }
+
+  @Test(arguments: Neovim.programs)
   func `links that lead to a note are listed`(_ program: String) throws {
     let scene = try NeovimScene(program, text: "x", title: "T")
     let editor = scene.editor

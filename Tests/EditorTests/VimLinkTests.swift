@@ -1,5 +1,6 @@
 // Links between notes in Vim: followed, listed and completed.
 
+import Foundation
 import TestSupport
 import Testing
 
@@ -60,6 +61,21 @@ struct `The client for Vim: links` {
     try vim.run("Notes")
     try vim.terminal.type("gg/one\r:NoteBacklinks\r")
     try vim.terminal.wait("the message") { $0.last?.contains("no note links to this one") == true }
+  }
+
+  @Test func `a link in the header of a file is listed at the beginning of its note`() throws {
+    let vim = try Vim()
+    let target = try vim.note("T", "x")
+    let scratch = TemporaryFolder()
+    try "---\nup: \"[[T]]\"\n---\ntext\n".write(
+      toFile: scratch("one.md"), atomically: true, encoding: .utf8)
+    _ = try vim.other.call("notebook/import", ["path": .string(scratch("one.md"))])
+    try vim.run("edit note://\(target)")
+    try vim.run("NoteBacklinks")
+    try vim.wait(
+      "getqflist()->map('[v:val.lnum, v:val.col, v:val.text]')->string()",
+      "[[1, 1, 'up: \"[[T]]\"']]")
+    try vim.wait(here, "['one', [1, 1]]")
   }
 
   @Test func `names and tags are completed, while others write`() throws {

@@ -27,7 +27,11 @@ import Testing
         priority: random.pick([.low, .normal, .high]),
         header: (0..<random.below(3)).map { .init(key: "key \($0)", hash: random.next()) })
     }
-    return (path, .init(note: NoteID(creation: change(&random)), states: states))
+    return (
+      path,
+      .init(
+        note: NoteID(creation: change(&random)), states: states, folder: random.pick(["", "/é"]))
+    )
   }
 
   /// What some entries say: of two with one path the last.

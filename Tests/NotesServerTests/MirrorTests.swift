@@ -520,7 +520,7 @@ import Testing
     let state = scratch("state")
     let names = FileManager.default.enumerator(atPath: state)
     while let name = names?.nextObject() as? String {
-      guard name.contains("/files-") || name.contains("/mirror-"),
+      guard name.contains("/files") || name.contains("/mirror-"),
         let data = FileManager.default.contents(atPath: "\(state)/\(name)")
       else { continue }
       found += 1

@@ -132,7 +132,7 @@ import Testing
     for id in ids { peer.call("note/delete", ["id": .string(id)]) }
     func known() -> [String] {
       let names = FileManager.default.enumerator(atPath: state)?.compactMap { $0 as? String } ?? []
-      return names.filter { $0.contains("/files-") }.map {
+      return names.filter { $0.contains("/files") }.map {
         String(decoding: FileManager.default.contents(atPath: "\(state)/\($0)")!, as: UTF8.self)
       }
     }

@@ -85,6 +85,19 @@
                        (decent-notes-links-tests-note "Links to nowhere" ""))
                       :type 'user-error)))))
 
+(decent-notes-tests-deftest a-backlink-in-a-header-is-listed
+    "A link in the header of a file is listed at the beginning of its note."
+  (decent-notes-links-tests-leaving
+    (let ((target (decent-notes-links-tests-note "Headed target" "x"))
+          (file (make-temp-file "headed" nil ".md" "---\nup: \"[[Headed target]]\"\n---\ntext\n"))
+          items)
+      (unwind-protect (decent-notes-tests-other 'notebook/import :path file)
+        (delete-file file))
+      (let ((xref-show-xrefs-function (lambda (fetcher _alist) (setq items (funcall fetcher)))))
+        (decent-notes-backlinks target))
+      (should (equal '("up: \"[[Headed target]]\"") (mapcar #'xref-item-summary items)))
+      (should (= 1 (xref-location-line (xref-item-location (car items))))))))
+
 (decent-notes-tests-deftest names-are-completed
     "Completion at point knows titles behind \"[[\" and tags behind \"#\"."
   (decent-notes-links-tests-note "Completed by a link" "")

@@ -135,16 +135,17 @@
     (seq-mapcat
      (lambda (it)
        (let* ((summary (plist-get it :note))
-              (lines (vconcat (split-string (gethash (plist-get summary :id) texts "") "\n"))))
+              (lines (vconcat (split-string (gethash (plist-get summary :id) texts "") "\n")))
+              (ranges (append (plist-get it :ranges) nil)))
          (mapcar (lambda (range)
                    (let* ((start (plist-get range :start)) (line (plist-get start :line)))
-                     (xref-make (or (ignore-errors (aref lines line)) (plist-get it :context))
+                     (xref-make (or (and ranges (ignore-errors (aref lines line)))
+                                    (plist-get it :context))
                                 (decent-notes--make-location
                                  :summary summary :line line
                                  :character (plist-get start :character)))))
                  ;; Of a link in the header of a file the text has no place.
-                 (or (append (plist-get it :ranges) nil)
-                     '((:start (:line 0 :character 0)))))))
+                 (or ranges '((:start (:line 0 :character 0)))))))
      found)))
 
 ;;;###autoload

@@ -1,11 +1,11 @@
-// What this machine knows of the files of one folder: which note each one is, and the states of the note that a program may have before it
-// that writes the file. This file owns the format, a file of the state folder:
+// What this machine knows of files, those of a mirror or all others: which note each one is, and the states of the note that a program may have
+// before it that writes the file. This file owns the format, a file of the state folder:
 //
-//     "DNFR" 01                magic, format
+//     "DNFR" 02                magic, format
 //     entry...                 the last one of a path counts
 //     entry     = length crc32c(length) crc32c(content) content     4 bytes each, little-endian; length: of the content
 //     content   = path count*state                                   no states: the file is forgotten
-//               note                                                 only if there are states
+//               note folder                                          only if there are states
 //               | 00 count*change program                            an empty path: with these heads of the notebook all files were as
 //                                                                    their notes, as this version of the program writes them
 //     state     = hash                                               8 bytes: of the bytes of the file; 0 before it is made
@@ -66,13 +66,15 @@ struct FileState: Equatable, Sendable {
   }
 }
 
-/// The files of one folder by their paths.
+/// Files by their paths.
 struct FileRecords {
   /// One file.
   struct Record: Equatable, Sendable {
     var note: NoteID
     /// What was last read from the file, and what was written to it since; the last is the newest.
     var states: [FileState]
+    /// The folder that was imported or exported when the file became known, which the note's path counts from; empty in a mirror.
+    var folder = ""
 
     /// True if the file is being made, and was not there before.
     var isBeingMade: Bool { states.count == 1 && states[0].hash == FileState.unwritten }
@@ -161,7 +163,7 @@ struct FileRecords {
 
   // MARK: - Bytes
 
-  private static let magic: [UInt8] = [0x44, 0x4E, 0x46, 0x52, 0x01]
+  private static let magic: [UInt8] = [0x44, 0x4E, 0x46, 0x52, 0x02]
 
   /// Reads what was written, up to the first entry that is damaged: of the last one a kill may have left a part.
   init(decoding bytes: [UInt8]) {
@@ -206,6 +208,7 @@ struct FileRecords {
     if let record {
       for state in record.states { encode(state, &writer) }
       record.note.creation.encode(into: &writer)
+      record.folder.encode(into: &writer)
     }
     return frame(writer)
   }
@@ -251,7 +254,9 @@ struct FileRecords {
     var states: [FileState] = []
     for _ in 0..<(try reader.count()) { states.append(try state(&reader)) }
     if states.isEmpty { return nil }
-    return Record(note: NoteID(creation: try ChangeID(from: &reader)), states: states)
+    return Record(
+      note: NoteID(creation: try ChangeID(from: &reader)), states: states,
+      folder: try String(from: &reader))
   }
 
   private static func rest(_ reader: inout ByteReader) throws(DecodingFailure) -> Rest {

@@ -24,6 +24,12 @@ struct ImportTask {
   /// True if nothing is to be changed, only to be counted.
   let isDryRun: Bool
   let tree: any FileTree
+  /// What was known of all files before.
+  let known: KnownFiles
+  /// The folder around this one that paths of new notes count from, and the path of this one in it with `/` behind it; else this folder.
+  let folder: (path: String, prefix: String)
+  /// The folder that the files were moved from.
+  var old: String?
   var walk: FolderWalk?
   var files: [FilePath] = []
   /// The notes of Simplenote's export, if that is imported: the files then have no bytes of their own.
@@ -76,4 +82,24 @@ struct ExportTask {
   /// True if a file stays as it is because of what the notebook lacks.
   var isOlder = false
   var skipped: [SkippedFile] = []
+}
+
+extension ImportTask {
+  /// The path of the note of a new file: from the folder around this one that is known.
+  func path(of file: FilePath) -> FilePath {
+    let path = FilePath(folder.prefix + file.text)
+    return folder.prefix.isEmpty || NotePath.isValid(path.text) ? path : file
+  }
+
+  /// Notes the state of a file.
+  mutating func remember(_ state: FileState, of note: NoteID, at path: FilePath) {
+    let known = records[path].flatMap { $0.note == note ? $0.folder : nil }
+    records[path] = .init(note: note, states: [state], folder: known ?? folder.path)
+  }
+
+  /// Notes the paths of the files that are known.
+  mutating func noteNames() {
+    names = FileNames(tellingCase: true, tellingForm: true)
+    for path in records.byPath.keys.sorted() { names.insert(path.text) }
+  }
 }

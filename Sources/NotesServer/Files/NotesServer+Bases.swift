@@ -155,6 +155,7 @@ extension NotesServer {
       var distance = edits.reduce(removed * (isPassing && index == 1 ? Self.weight : 1)) {
         $0 + $1.replacement.count
       }
+      distance += Self.lineWeight * Self.lines(missing: old, in: file.text, of: note.text.utf8)
       // One may have grown together with what was there before. One that was there already says nothing, unless it is there once more.
       let earlier = Self.phrases(in: old)
       var later = Set(present.keys.filter { earlier[$0] == nil })
@@ -192,6 +193,26 @@ extension NotesServer {
   /// By how much a byte of a word that a state had not is worth more than one that is added, and one that is missing of a state which was in the
   /// file for a moment only.
   private static let weight = 4
+
+  /// What a line counts that is only in one of two texts, in bytes: who deletes a whole line is nearer than one who has rewritten another one so that the
+  /// same is left.
+  private static let lineWeight = 32
+
+  /// The number of lines by which a text differs from a state of a note: those that it has besides, and those of the state that it lacks and
+  /// that the note still has.
+  private static func lines(
+    missing state: [UInt8], in text: [UInt8], of present: [UInt8]
+  ) -> Int {
+    func lines(_ text: [UInt8]) -> [ArraySlice<UInt8>: Int] {
+      text.split(separator: 0x0A).reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+    let (written, old, now) = (lines(text), lines(state), lines(present))
+    let added = written.reduce(0) { $0 + max(0, $1.value - old[$1.key, default: 0]) }
+    return old.reduce(added) { count, line in
+      let known = written[line.key, default: 0]
+      return count + max(0, min(line.value, now[line.key, default: 0]) - known)
+    }
+  }
 
   /// The phrases of a text, each a word and those behind it up to `phraseLength`, with the number of times that each is there. Two people do not
   /// write one by chance.

@@ -32,7 +32,7 @@ extension NotesServer {
     let tree: any FileTree
     do { tree = try environment.openTree(path, true) } catch { throw .files(error) }
     try refuseNotebook(tree)
-    let records = try fileRecords(of: tree)
+    let records = try knownFiles().records(below: tree.resolvedPath)
     if records.byPath.isEmpty, !params.isInto {
       let entries: [FileEntry]
       do { entries = try tree.entries(of: "") } catch { throw .files(error) }
@@ -48,7 +48,8 @@ extension NotesServer {
     var task = ExportTask(
       id: id, progress: params.progress, hasIDs: params.hasIDs, tree: tree, records: records,
       notes: notes,
-      removals: records.byPath.keys.filter { !paths.contains($0) }.sorted())
+      removals: records.byPath.filter { $1.folder == tree.resolvedPath && !paths.contains($0) }
+        .keys.sorted())
     task.otherNames = otherNames
     respell(&task)
     // A folder without notes is known as ours, too.
@@ -80,7 +81,14 @@ extension NotesServer {
     var found: [NoteID: String] = [:]
     var others: [(path: String, file: String)] = []
     let inOrder = notes.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
-    for note in inOrder where NotePath.isValid(note.path) {
+    for note in inOrder {
+      let paths = records.allPaths(of: note.id)
+      // A file that is known of an import or export of another folder, above this one or below it, stays where it is.
+      guard !paths.isEmpty, !paths.contains(where: { records[$0]!.folder == tree.resolvedPath })
+      else { continue }
+      if let path = paths.min(), names.insert(path.text) { found[note.id] = path.text }
+    }
+    for note in inOrder where found[note.id] == nil && NotePath.isValid(note.path) {
       let isOther = names.isTakenByOther(note.path)
       let path = names.add(path: note.path)
       if isOther, records[FilePath(path)]?.note != note.id { others.append((note.path, path)) }
@@ -199,7 +207,10 @@ extension NotesServer {
       }
       task.written += 1
     }
-    task.records[path] = .init(note: note.id, states: [state(of: note, at: path, bytes)])
+    let known = record.flatMap { $0.note == note.id ? $0.folder : nil }
+    task.records[path] = .init(
+      note: note.id, states: [state(of: note, at: path, bytes)],
+      folder: known ?? task.tree.resolvedPath)
   }
 
   /// True if a file that was set aside has certain bytes; false, too, if it can't be read.

@@ -37,23 +37,23 @@ extension NotesServer {
 
   // MARK: - What is known
 
-  private static let recordsPrefix = "files-"
+  private static let recordsName = "files"
 
-  private func recordsName(_ tree: any FileTree) -> String {
-    let hash = SHA256.hexDigest(of: Array(tree.resolvedPath.utf8)).prefix(16)
-    return Self.recordsPrefix + hash
-  }
-
-  /// What this machine knows of the files of a folder.
-  func fileRecords(of tree: any FileTree) throws(ResponseError) -> FileRecords {
+  /// What this machine knows of all files that were imported or exported.
+  func knownFiles() throws(ResponseError) -> KnownFiles {
     do {
-      return FileRecords(decoding: try store?.stateFile(recordsName(tree))?.read() ?? [])
+      return KnownFiles(
+        FileRecords(decoding: try store?.stateFile(Self.recordsName)?.read() ?? []))
     } catch { throw ResponseError(error) }
   }
 
   /// Keeps what is known of the files of a folder. It may be lost, so a failure is not told.
-  func keep(_ records: FileRecords, of tree: any FileTree) {
-    try? store?.stateFile(recordsName(tree))?.replace(with: records.encoded)
+  ///
+  /// - Parameter old: a folder whose files were moved to this one.
+  func keep(_ records: FileRecords, of tree: any FileTree, movedFrom old: String? = nil) {
+    guard var known = try? knownFiles() else { return }
+    known.set(records, below: tree.resolvedPath, movedFrom: old)
+    try? store?.stateFile(Self.recordsName)?.replace(with: known.all.encoded)
   }
 
   /// Leaves nothing in the state folder of what files said of notes that were purged. What another process keeps of its mirror, it
@@ -64,7 +64,7 @@ extension NotesServer {
     if notesToForget.isEmpty { return }
     let notes = notesToForget
     notesToForget = []
-    for prefix in [Self.recordsPrefix, "mirror-"] {
+    for prefix in [Self.recordsName, "mirror-"] {
       for name in store?.stateFileNames(beginning: prefix) ?? [] {
         guard let file = (try? store?.stateFile(name)) ?? nil else { continue }
         // What can't be read is not written anew.
@@ -80,19 +80,6 @@ extension NotesServer {
         try? file.replace(with: encoded)
       }
     }
-  }
-
-  /// The notes that have files in other folders, as far as this machine knows.
-  func otherFileNotes(than tree: any FileTree) throws(ResponseError) -> Set<NoteID> {
-    let own = recordsName(tree)
-    var notes: Set<NoteID> = []
-    do {
-      for name in store?.stateFileNames(beginning: Self.recordsPrefix) ?? [] where name != own {
-        guard let bytes = try store?.stateFile(name)?.read() else { continue }
-        notes.formUnion(FileRecords(decoding: bytes).paths.keys)
-      }
-    } catch { throw ResponseError(error) }
-    return notes
   }
 
   /// Refuses the notebook's own folder, and those in it and around it: what is written there would be read as a part of the notebook.

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import FileTree
 internal import JSONRPC
 internal import NoteFiles
@@ -24,9 +25,11 @@ extension NotesServer {
   /// `notebook/import`: answered when all files were read.
   mutating func importFiles(_ id: RequestID, _ params: ImportParameters) throws(ResponseError) {
     let (tree, file) = try tree(importing: expandingHome(params.path))
+    let known = try knownFiles()
     var task = ImportTask(
-      id: id, progress: params.progress, isDryRun: params.isDryRun, tree: tree,
-      records: try fileRecords(of: tree))
+      id: id, progress: params.progress, isDryRun: params.isDryRun, tree: tree, known: known,
+      folder: known.folder(around: tree.resolvedPath),
+      records: known.records(below: tree.resolvedPath))
     if let file, file.lowercased().hasSuffix(".json") {
       task.simplenotes = try simplenotes(file, in: tree, &task)
     } else if let file {
@@ -43,9 +46,8 @@ extension NotesServer {
         return true
       }
     }
-    task.elsewhere = try otherFileNotes(than: tree)
-    task.names = FileNames(tellingCase: true, tellingForm: true)
-    for path in task.records.byPath.keys.sorted() { task.names.insert(path.text) }
+    task.elsewhere = known.notes(outside: tree.resolvedPath)
+    task.noteNames()
     if let token = params.progress { progress(token, "begin", "Importing") }
     requests.fileTasks.append(.importing(task))
   }
@@ -84,6 +86,7 @@ extension NotesServer {
       }
       task.skipped = walk.skipped
       task.walk = nil
+      takeMoved(&task)
     }
     var size = 0
     while task.next < task.files.count, size < Self.fileSlice {
@@ -104,6 +107,27 @@ extension NotesServer {
       progress(token, "report", "\(task.next) of \(task.files.count) files")
     }
     return task.next < task.files.count
+  }
+
+  /// Takes what is known of the files of a folder that is gone for known of these, if they are the same.
+  private func takeMoved(_ task: inout ImportTask) {
+    guard task.records.byPath.isEmpty else { return }
+    let tree = task.tree
+    let moved = task.known.movedFolder(to: tree.resolvedPath, with: Set(task.files)) { folder in
+      do {
+        _ = try environment.openTree(folder, false)
+        return false
+      } catch {
+        return (error as? FileTreeError)?.reason == .notFound
+      }
+    } hash: { path in
+      let read = (try? tree.read(path.text, limit: ReadFile.longest)) ?? nil
+      return read.map { SHA256.prefix64(of: $0.bytes[...]) }
+    }
+    guard let moved else { return }
+    (task.old, task.records) = (moved.folder, moved.records)
+    task.elsewhere = task.known.notes(outside: moved.folder)
+    task.noteNames()
   }
 
   /// The places of paths in the file that says in which order the notes are; none where there is no such file.
@@ -154,7 +178,9 @@ extension NotesServer {
         record = nil
       }
     }
-    let known = record?.note ?? task.notes[path].flatMap { task.elsewhere.contains($0) ? nil : $0 }
+    let known =
+      record?.note
+      ?? task.notes[task.path(of: path)].flatMap { task.elsewhere.contains($0) ? nil : $0 }
     // A note that was known and is not there any more was forgotten for good.
     guard let known, let note = try lookUp(known) else {
       return try create(file, at: path, &task)
@@ -170,7 +196,7 @@ extension NotesServer {
       if base == nil {
         // The state in which the note was when the file was read is not known here. If it has the text still, it is this one.
         if note.text.utf8 == file.text {
-          remember(file, note, task.isDryRun, at: path, &task.records)
+          remember(file, note.id, at: path, &task)
         }
       }
       return
@@ -187,12 +213,12 @@ extension NotesServer {
     store!.endEntry(of: note.id)
     guard let written = try lookUp(note.id) else { return }
     if written.text.utf8 == file.text {
-      remember(file, written, false, at: path, &task.records)
-    } else if var base {
-      base = file.state(heads: base.heads, own: base.own + [made].compactMap { $0 })
-      task.records[path] = .init(note: note.id, states: [base])
+      remember(file, written.id, at: path, &task)
+    } else if let base {
+      let own = base.own + [made].compactMap { $0 }
+      task.remember(file.state(heads: base.heads, own: own), of: note.id, at: path)
     } else {
-      task.records[path] = .init(note: note.id, states: [file.state(heads: heads)])
+      task.remember(file.state(heads: heads), of: note.id, at: path)
     }
   }
 
@@ -211,8 +237,9 @@ extension NotesServer {
         task.records[path] = record
         return
       }
-      if note.path.isIdentical(to: old.text), !note.isTrashed,
-        let operation = note.operation(setting: .path, to: path.text, at: environment.now())
+      if note.path.isIdentical(to: task.path(of: old).text), !note.isTrashed,
+        let operation = note.operation(
+          setting: .path, to: task.path(of: path).text, at: environment.now())
       {
         try commit([.edit(note.id, operation)], telling: true, importing: true)
       }
@@ -236,7 +263,7 @@ extension NotesServer {
     if task.isDryRun { return }
     let last = task.last
     let id = try create(
-      from: file, at: file.hasPath ? path : nil,
+      from: file, at: file.hasPath ? task.path(of: path) : nil,
       { server, id throws(ResponseError) in try server.placement(of: id, after: last) },
       importing: true)
     if file.isTrashed, let note = try lookUp(id) {
@@ -244,8 +271,8 @@ extension NotesServer {
     }
     store!.endEntry(of: id)
     task.last = id
-    task.notes[path] = id
-    task.records[path] = .init(note: id, states: [file.state(heads: self.book.revision.heads)])
+    task.notes[task.path(of: path)] = id
+    remember(file, id, at: path, &task)
   }
 
   /// The place behind a note, or before all.
@@ -259,11 +286,17 @@ extension NotesServer {
 
   /// Notes that a note has, now, what a file says.
   private func remember(
-    _ file: ReadFile, _ note: Note, _ isDryRun: Bool, at path: FilePath,
-    _ records: inout FileRecords
+    _ file: ReadFile, _ note: NoteID, at path: FilePath, _ task: inout ImportTask
   ) {
-    if isDryRun { return }
-    records[path] = .init(note: note.id, states: [file.state(heads: book.revision.heads)])
+    if task.isDryRun { return }
+    task.remember(file.state(heads: book.revision.heads), of: note, at: path)
+  }
+
+  /// Tells the user that the files of a folder are in another one now.
+  private mutating func tellMoved(_ task: ImportTask) {
+    guard let old = task.old else { return }
+    showMessage(
+      .info, "import: the files of \(old), which is gone, are in \(task.tree.resolvedPath) now")
   }
 
   /// Tells the user of headers that are not understood as a whole: what is not read there is not set there either.
@@ -295,9 +328,10 @@ extension NotesServer {
   mutating func finish(_ task: ImportTask, _ failure: ResponseError?) {
     if let token = task.progress { progress(token, "end") }
     // What was read is known from now on, also if the rest failed.
-    if !task.isDryRun { keep(task.records, of: task.tree) }
+    if !task.isDryRun { keep(task.records, of: task.tree, movedFrom: task.old) }
     if let failure { return refuse(task.id, failure) }
     tellLacking(of: task.tree, task.isOlder, isImport: true)
+    tellMoved(task)
     tellHeaders(task.headers)
     tellDates(task.dates, of: "import")
     tellCopies(task.copies)

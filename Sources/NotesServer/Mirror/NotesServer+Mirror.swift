@@ -124,7 +124,7 @@ extension NotesServer {
         "\(path) is gone; `\(mirrorLine("--restore"))` makes it again, with its files")
     }
     try refuseNotebook(tree)
-    let earlier = try fileRecords(of: tree)
+    let earlier = try knownFiles().records(below: tree.resolvedPath)
     let file: StateFile?
     let records: FileRecords
     let marker: [UInt8]

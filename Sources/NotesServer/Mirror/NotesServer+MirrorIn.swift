@@ -88,7 +88,7 @@ extension NotesServer {
         (try? mirror.tree.status(of: path.text)) == status
       {
         mirror.touched.remove(path)
-        mirror.writtenStates.restore(path)
+        _ = mirror.writtenStates.restore(path)
         mirror.refused[path] = nil
         mirror.statuses[path] = status
       }
@@ -140,8 +140,16 @@ extension NotesServer {
     if isNews(bytes, path, mirror) {
       // What its program has read before it has written this may not be looked at yet.
       mirror.readReport()
-    } else {
-      mirror.writtenStates.restore(path)
+    } else if let record = mirror.records[path], record.states.count > 1 {
+      let known = mirror.statuses[path]
+      let isOther = known.map { $0.inode != status.inode || $0.born != status.born } ?? false
+      if mirror.writtenStates.restore(path) || isOther {
+        // A program has written just what the mirror had written: no text before it is one that the program goes on with.
+        do throws(StoreError) {
+          try mirror.remember(
+            path, .init(note: record.note, states: Array(record.states.suffix(1))))
+        } catch { throw ResponseError(error) }
+      }
     }
     mirror.touched.remove(path)
     mirror.statuses[path] = status

@@ -12,28 +12,33 @@ struct WrittenStates {
 
   /// Of each file in the order in which they were written.
   private var byPath: [FilePath: [State]] = [:]
-  /// The files that another program has written since. What is read there is that program's text.
-  private var overwritten: Set<FilePath> = []
+  /// The files that another program has closed, or written, since. What is read there is that program's text.
+  private var overwritten: [FilePath: Overwriting] = [:]
+
+  private enum Overwriting { case possible, certain }
 
   /// Notes that a state was written, which no program has read yet.
   mutating func insert(_ hash: UInt64, at path: FilePath) {
     byPath[path] = (byPath[path] ?? []).suffix(FileRecords.mostStates - 1) + [State(hash: hash)]
-    overwritten.remove(path)
+    overwritten[path] = nil
   }
 
-  /// Notes that another program has written a file.
-  mutating func overwrite(_ path: FilePath) {
-    if byPath[path] != nil { overwritten.insert(path) }
+  /// Notes that another program has written a file, or may have.
+  mutating func overwrite(_ path: FilePath, certain isCertain: Bool) {
+    guard byPath[path] != nil else { return }
+    overwritten[path] = isCertain || overwritten[path] == .certain ? .certain : .possible
   }
 
-  /// Notes that a file has the state that was written there last.
-  mutating func restore(_ path: FilePath) { overwritten.remove(path) }
+  /// Notes that a file has the state that was written there last; true if another program is sure to have written this, so that it knows it.
+  mutating func restore(_ path: FilePath) -> Bool {
+    overwritten.removeValue(forKey: path) == .certain
+  }
 
   /// Notes that a program has read a state of a file.
   ///
   /// - Parameter count: the number of states that were written there since.
   mutating func read(_ path: FilePath, before count: Int) {
-    guard let all = byPath[path], all.count > count, count > 0 || !overwritten.contains(path)
+    guard let all = byPath[path], all.count > count, count > 0 || overwritten[path] == nil
     else { return }
     byPath[path]![all.count - 1 - count].isRead = true
   }
@@ -46,15 +51,15 @@ struct WrittenStates {
 
   mutating func remove(_ path: FilePath) {
     byPath[path] = nil
-    overwritten.remove(path)
+    overwritten[path] = nil
   }
 
   /// Nothing is certain any more: reads may not have been reported.
-  mutating func removeAll() { (byPath, overwritten) = ([:], []) }
+  mutating func removeAll() { (byPath, overwritten) = ([:], [:]) }
 
   mutating func move(_ path: FilePath, to new: FilePath) {
     byPath[new] = byPath.removeValue(forKey: path)
-    overwritten.remove(path)
+    overwritten[path] = nil
   }
 
   /// True for each of some states of a file that a program has read; nil where that is not known. They are in the order in which they were there.
