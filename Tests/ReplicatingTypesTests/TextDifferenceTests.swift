@@ -143,6 +143,17 @@ private func expectProper(_ old: String, _ new: String, _ comment: Comment) {
   }
 
   /// Else the words of two people who type at one place, found in different ways, could end up without a blank between them.
+  @Test
+  func `a line that is left of three stays whole, though its ends are in the other two as well`() {
+    #expect(
+      told("x\n- number 2\n- milk\n- [ ] milk\ny\n", "x\n- milk\ny\n")
+        == ["- number 2\n→", "- [ ] milk\n→"])
+    #expect(told("- a\n- b\n- c\n- a c\n", "- c\n") == ["- a\n- b\n→", "- a c\n→"])
+    // No such line, or one at the end.
+    #expect(told("- a\n- d\n- a c\n", "- c\n") == ["a\n- d\n- a →"])
+    #expect(told("- a\n- c\n- c\n", "- c\n").count == 1)
+  }
+
   @Test func `what is typed or deleted stands at one place, however it was found`() {
     #expect(
       difference("foo bar", "foo new bar") == [Edit(range: 4..<4, replacement: Array("new ".utf8))])

@@ -142,6 +142,30 @@ extension Edit<UInt8> {
     ]
   }
 
+  /// Of a deletion from within one line to within a later one two deletions of whole lines, if a line between these is just what is left of both; nil of any
+  /// other edit. The texts don't tell the two apart, and so what others write between lines stays there.
+  func keepingWholeLine(in text: [UInt8]) -> [Edit<UInt8>]? {
+    let (low, high) = (range.lowerBound, range.upperBound)
+    let start = text[..<low].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+    guard replacement.isEmpty, start < low, let next = text[low..<high].firstIndex(of: 0x0A),
+      let last = text[low..<high].lastIndex(of: 0x0A),
+      let end = text[high...].firstIndex(of: 0x0A)
+    else { return nil }
+    let left = text[start..<low] + text[high...end]
+    var line = next + 1
+    while line <= last {
+      let below = text[line...].firstIndex(of: 0x0A)! + 1
+      if text[line..<below].elementsEqual(left) {
+        return [
+          Edit(range: start..<line, replacement: []),
+          Edit(range: below..<end + 1, replacement: []),
+        ]
+      }
+      line = below
+    }
+    return nil
+  }
+
   /// True if the edit only makes one line end of another.
   func isConversion(in text: [UInt8]) -> Bool {
     let (low, high) = (range.lowerBound, range.upperBound)

@@ -30,7 +30,8 @@ public func textDifference(from old: [UInt8], to new: [UInt8]) -> [Edit<UInt8>] 
     // Text was typed or deleted at one place: nothing has to be compared.
     if rest.old.isEmpty && rest.new.isEmpty { return [] }
     let edit = Edit(range: rest.old, replacement: Array(new[rest.new]))
-    return snapping.settle(edit)
+    let settled = snapping.settle(edit)
+    return settled.count == 1 ? settled[0].keepingWholeLine(in: old) ?? settled : settled
   }
   var budget = TextDifference.budget
   let difference = UnsettledDifference(from: old, to: new, &budget)

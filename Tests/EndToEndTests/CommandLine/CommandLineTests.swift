@@ -50,6 +50,15 @@ struct `The command line` {
     return (paths.count - folders, folders)
   }
 
+  /// Of two files of which the first is read before another process writes it, and the second after a third one went on from there.
+  @Test func `Calls side by side say of no change that it is missing`() throws {
+    try shell(
+      #"""
+      cd "$2"; export XDG_STATE_HOME="$4"
+      seq 1 240 | xargs -P 8 -I N "$3" --notebook notes call note/create '{"title":"N"}' > /dev/null
+      """#, folder.path, Server.program, stateFolder)
+  }
+
   /// The same with ten thousand is in the README of the benchmarks.
   @Test(.enabled(if: memoryFolder != stateFolder, "there is no folder in memory"))
   func `Calls leave few files, one after the other and side by side`() throws {
