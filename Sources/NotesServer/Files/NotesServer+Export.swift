@@ -253,7 +253,8 @@ extension NotesServer {
     task.records[path] = nil
     do {
       // By a name that the file system takes for this one there may be the file of a note.
-      guard try task.tree.hasEntry(path.text) else { return }
+      let told = task.tree.nameSensitivity
+      if !told.case || !told.form, try !task.tree.hasEntry(path.text) { return }
       guard let aside = try task.tree.takeAway(path.text) else { return }
       guard states.contains(where: { isExpected(aside, $0.hash) }) else {
         // Who has written another one in this moment has replaced this one.

@@ -413,7 +413,11 @@ extension NotesServer {
         && (known!.born == 0 ? isLike(file, record) : known!.born == mirror.statuses[path]?.born)
       let isSame =
         index < spellings || isSameFile || record.states.contains { $0.hash == file.hash }
-      guard isSame, (try? mirror.tree.hasEntry(old.text)) == false else { continue }
+      let isGone =
+        index < spellings
+        ? (try? mirror.tree.hasEntry(old.text)) == false
+        : (try? mirror.tree.status(of: old.text)) == .some(nil)
+      guard isSame, isGone else { continue }
       return (old, record)
     }
     return nil
