@@ -12,8 +12,8 @@ public enum AsideName {
     return "\(prefix)\(digest)-\(mark)-\(word)\(suffix)"
   }
 
-  /// A name for an empty file by which it is tried what a file system tells apart: it has an `x` and an `é`. By its mark it is one that needs no
-  /// look.
+  /// A name for an empty file by which `nameSensitivity` is tried: it has an `x` and an `é`. Its mark is that of an empty file, so one that a killed
+  /// process has left is removed unread.
   static func probe(word: String) -> String {
     let hash = String(SHA256.prefix64(of: []), radix: 16)
     let mark = String(repeating: "0", count: 16 - hash.count) + hash

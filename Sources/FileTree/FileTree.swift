@@ -13,7 +13,7 @@ public protocol FileTree: AnyObject {
   /// its file system is not mounted any more.
   var isInPlace: Bool { get }
 
-  /// What the file system tells apart in names, as far as that could be tried.
+  /// The differences of names by which the file system tells files apart, as far as that could be tried.
   var nameSensitivity: NameSensitivity { get }
 
   /// What is in a folder, in any order.
@@ -70,8 +70,8 @@ extension FileTree {
   /// True if something has a path by just this name, and not by one that the file system takes for the same. O(entries of its folder).
   public func hasEntry(_ path: String) throws(FileTreeError) -> Bool {
     guard try status(of: path) != nil else { return false }
-    let end = path.lastIndex(of: "/")
-    let name = Array((end.map { path[path.index(after: $0)...] } ?? path[...]).utf8)
+    let end = path.utf8.lastIndex(of: 0x2F)
+    let name = Array(end.map { path.utf8[path.utf8.index(after: $0)...] } ?? path.utf8[...])
     return try entries(of: end.map { String(path[..<$0]) } ?? "").contains { $0.rawName == name }
   }
 
@@ -120,7 +120,7 @@ public protocol SetAside: AnyObject {
   func putBack() throws(FileTreeError) -> Bool
 }
 
-/// What a file system tells apart in names.
+/// The differences of names by which a file system tells files apart.
 public struct NameSensitivity: Equatable, Sendable {
   /// True if `a` and `A` are two names.
   public var `case`: Bool

@@ -72,7 +72,8 @@ extension NotesServer {
     }
     schedule.isOpening = true
     client.phase = .ready
-    // Another process may have written between the reading of two files. Who looks once only looks again before it says that something is missing.
+    // Another process may have written between the reading of two files. A process for a single request reads the folder a second time before it
+    // reports a missing change.
     if environment.isSingleRequest, store?.waiting != nil { readFolder() }
     reportDamage(afterFullLook: true)
     try writeInitializeResult(&result, withDigest: params.wantsDigest)

@@ -144,6 +144,14 @@ private struct Vault {
     #expect(vault.files["a/NEW.md"] == "y\n")
   }
 
+  @Test func `stays in its folder where its name begins with a sign that combines with the slash`()
+    throws
+  {
+    try write(["ab/\u{301}x.md": "y\n"])
+    rename("ab/\u{301}x.md", "New")
+    #expect(vault.files == ["ab/New.md": "y\n"])
+  }
+
   @Test func `keeps its file where the title comes from elsewhere, and links to that`() throws {
     try write([
       "Old.md": "# Old\n\nx\n", "b.md": "---\ntitle: Titled\n---\ny\n",

@@ -43,7 +43,7 @@ extension FileHeader {
     }
   }
 
-  /// Where words and sentences stand in a field.
+  /// The ranges of the words and sentences of a field.
   private static func scalars(in bytes: [UInt8], _ syntax: HeaderSyntax) -> [Range<Int>] {
     let value = HeaderValue(bytes, syntax)
     switch value.kind {
@@ -51,7 +51,7 @@ extension FileHeader {
     case .flow(let items), .block(let items): return items.map(\.range)
     case .empty: return []
     case .other:
-      // What stands between two quotation marks is no list, wherever that is.
+      // Text between two quotation marks is no list, in whichever map it stands.
       var ranges: [Range<Int>] = []
       var start = value.keyEnd
       while let open = bytes[start...].firstIndex(of: .quote),

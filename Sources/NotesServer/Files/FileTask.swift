@@ -24,7 +24,7 @@ struct ImportTask {
   /// True if nothing is to be changed, only to be counted.
   let isDryRun: Bool
   let tree: any FileTree
-  /// What was known of all files before.
+  /// The files that were known before the import.
   let known: KnownFiles
   /// The folder around this one that paths of new notes count from, and the path of this one in it with `/` behind it; else this folder.
   let folder: (path: String, prefix: String)

@@ -1,8 +1,8 @@
 internal import NoteStore
 internal import Notes
 
-/// What this machine knows of all files that were imported or exported, by their paths from the root of the file system. So a file is the same one
-/// in whichever folder above it the user names.
+/// The files that this machine has imported or exported, by their paths from the root of the file system. So a file is the same one in whichever folder
+/// above it the user names.
 struct KnownFiles {
   private(set) var all: FileRecords
 
@@ -89,6 +89,6 @@ struct KnownFiles {
     return found.map { ($0.folder, $0.records) }
   }
 
-  /// So many files of a folder are compared to find out whether it is one that was moved.
+  /// The most files of a folder that are read to find out whether it was moved.
   private static let mostRead = 32
 }

@@ -194,8 +194,8 @@ extension NotesServer {
   /// file for a moment only.
   private static let weight = 4
 
-  /// What a line counts that is only in one of two texts, in bytes: who deletes a whole line is nearer than one who has rewritten another one so that the
-  /// same is left.
+  /// The distance, in bytes, that a line adds which only one of two texts has: a state from which a whole line was deleted is nearer than one in which
+  /// another line was rewritten to the same rest.
   private static let lineWeight = 32
 
   /// The number of lines by which a text differs from a state of a note: those that it has besides, and those of the state that it lacks and

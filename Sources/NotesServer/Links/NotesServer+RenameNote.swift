@@ -76,9 +76,10 @@ extension NotesServer {
       }
     }
     let name = NotePath.lastPart(note.path)
-    let folder = note.path.dropLast(name.count + 1)
+    // In bytes: a sign that combines with the slash before it is one character with that.
+    let folder = note.path.utf8.dropLast(name.utf8.count + 1)
     let path = names.add(
-      title: title, folder: String(folder),
+      title: title, folder: String(decoding: folder, as: UTF8.self),
       suffix: String(name.dropFirst(NotePath.withoutSuffix(name).count)))
     return NotePath.isValid(path) && !path.isIdentical(to: note.path) ? path : nil
   }

@@ -191,7 +191,7 @@ final class Mirror {
         report.events.append(event)
         // The replacement itself is the mirror's: where two files exchange their names it is told as several events.
         if event.kind != .folder, FilePath(event.path) != path {
-          // Who only opens a file to write it, and closes it, has written nothing.
+          // A program that opens a file for writing and closes it need not have written anything.
           writtenStates.overwrite(FilePath(event.path), certain: event.kind == .touched)
         }
       } else if index > replacement ?? -1 || FilePath(event.path) != path {

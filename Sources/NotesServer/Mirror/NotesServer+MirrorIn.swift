@@ -138,7 +138,7 @@ extension NotesServer {
       }
     } catch { return refuseFile(path, mirror, hash: 0, error.cause) }
     if isNews(bytes, path, mirror) {
-      // What its program has read before it has written this may not be looked at yet.
+      // The program may have read the file before it wrote this, and the watcher was not asked since.
       mirror.readReport()
     } else if let record = mirror.records[path], record.states.count > 1 {
       let known = mirror.statuses[path]
