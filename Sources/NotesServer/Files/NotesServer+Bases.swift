@@ -143,6 +143,7 @@ extension NotesServer {
     if states.count == 1 { return try state(of: note, states[0]).map { _ in (states[0], false) } }
     var nearest: (state: FileState, distance: Int, hasLaterLines: Bool)?
     let (present, written) = (Self.phrases(in: note.text.utf8), Self.phrases(in: file.text))
+    let lines = (written: Self.lines(in: file.text), present: Self.lines(in: note.text.utf8))
     let isPassing = try isPassing(states, at: path)
     var order = Array(states.indices.reversed())
     // The one who has written what was read goes on with that.
@@ -155,7 +156,8 @@ extension NotesServer {
       var distance = edits.reduce(removed * (isPassing && index == 1 ? Self.weight : 1)) {
         $0 + $1.replacement.count
       }
-      distance += Self.lineWeight * Self.lines(missing: old, in: file.text, of: note.text.utf8)
+      distance +=
+        Self.lineWeight * Self.differing(Self.lines(in: old), lines.written, lines.present)
       // One may have grown together with what was there before. One that was there already says nothing, unless it is there once more.
       let earlier = Self.phrases(in: old)
       var later = Set(present.keys.filter { earlier[$0] == nil })
@@ -198,19 +200,21 @@ extension NotesServer {
   /// another line was rewritten to the same rest.
   private static let lineWeight = 32
 
+  /// The lines of a text, each with the number of times that it is there. O(n).
+  private static func lines(in text: [UInt8]) -> [ArraySlice<UInt8>: Int] {
+    text.split(separator: 0x0A).reduce(into: [:]) { $0[$1, default: 0] += 1 }
+  }
+
   /// The number of lines by which a text differs from a state of a note: those that it has besides, and those of the state that it lacks and
-  /// that the note still has.
-  private static func lines(
-    missing state: [UInt8], in text: [UInt8], of present: [UInt8]
+  /// that the note still has. O(lines).
+  private static func differing(
+    _ state: [ArraySlice<UInt8>: Int], _ text: [ArraySlice<UInt8>: Int],
+    _ present: [ArraySlice<UInt8>: Int]
   ) -> Int {
-    func lines(_ text: [UInt8]) -> [ArraySlice<UInt8>: Int] {
-      text.split(separator: 0x0A).reduce(into: [:]) { $0[$1, default: 0] += 1 }
-    }
-    let (written, old, now) = (lines(text), lines(state), lines(present))
-    let added = written.reduce(0) { $0 + max(0, $1.value - old[$1.key, default: 0]) }
-    return old.reduce(added) { count, line in
-      let known = written[line.key, default: 0]
-      return count + max(0, min(line.value, now[line.key, default: 0]) - known)
+    let added = text.reduce(0) { $0 + max(0, $1.value - state[$1.key, default: 0]) }
+    return state.reduce(added) { count, line in
+      let known = text[line.key, default: 0]
+      return count + max(0, min(line.value, present[line.key, default: 0]) - known)
     }
   }
 
@@ -233,11 +237,8 @@ extension NotesServer {
 
   /// True if a text has a line of later ones more often than an older text has it.
   private static func hasLines(of later: [[UInt8]], _ text: [UInt8], _ old: [UInt8]) -> Bool {
-    func lines(_ text: [UInt8]) -> [ArraySlice<UInt8>: Int] {
-      text.split(separator: 0x0A).reduce(into: [:]) { $0[$1, default: 0] += 1 }
-    }
-    let (counts, earlier) = (lines(text), lines(old))
-    let known = later.reduce(into: Set<ArraySlice<UInt8>>()) { $0.formUnion(lines($1).keys) }
+    let (counts, earlier) = (lines(in: text), lines(in: old))
+    let known = later.reduce(into: Set<ArraySlice<UInt8>>()) { $0.formUnion(lines(in: $1).keys) }
     return known.contains {
       $0.count >= phraseLength && counts[$0, default: 0] > earlier[$0, default: 0]
     }
