@@ -154,6 +154,17 @@ import Testing
       ], at(seed))
   }
 
+  @Test func `a note without a path has a file in an exported folder, and in the one above it`()
+    throws
+  {
+    peer.create(["title": "m", "text": "x\n"])
+    #expect(out("all/inner") == [1, 0, 0])
+    #expect(out("all") == [1, 0, 0])
+    let files = FileManager.default.subpaths(atPath: scratch("all"))?.filter { $0.hasSuffix(".md") }
+    #expect(files?.sorted() == ["inner/m.md", "m.md"])
+    #expect(out("all/inner") == [0, 1, 0] && out("all") == [0, 1, 0])
+  }
+
   @Test func `an export into a folder within an imported one leaves its files where they are`()
     throws
   {

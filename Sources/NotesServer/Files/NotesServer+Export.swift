@@ -81,9 +81,9 @@ extension NotesServer {
     var found: [NoteID: String] = [:]
     var others: [(path: String, file: String)] = []
     let inOrder = notes.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
-    for note in inOrder {
+    for note in inOrder where NotePath.isValid(note.path) {
       let paths = records.allPaths(of: note.id)
-      // A file that is known of an import or export of another folder, above this one or below it, stays where it is.
+      // The file of a note with a path stays where an import or export of another folder, above this one or below it, has placed it.
       guard !paths.isEmpty, !paths.contains(where: { records[$0]!.folder == tree.resolvedPath })
       else { continue }
       if let path = paths.min(), names.insert(path.text) { found[note.id] = path.text }
