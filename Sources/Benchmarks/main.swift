@@ -19,7 +19,7 @@ while let argument = arguments.popFirst() {
       """
       swift run -c release Benchmarks [filter] [--traces DIR] [--json]
 
-      filter     the beginning of a group: replay, concurrent, encoding, trimmed, encode, packed, memory, random, ordered,
+      filter     the beginning of a group: replay, concurrent, encoding, encode, packed, memory, random, ordered,
                  positions, difference, diverged, composed, rules, notebook, authors, and, of decent-notes, which must be built: folder, process, commands,
                  search, sync, link (between machines), links (between notes), files
       --traces   also replay the *.json.gz of a folder (https://github.com/josephg/editing-traces)
@@ -57,7 +57,6 @@ if isWanted("concurrent") {
   liveRows(&report)
 }
 if isWanted("encoding") { for trace in flat { encodingRows(trace, &report) } }
-if isWanted("trimmed") { for trace in flat { trimmedRows(trace, &report) } }
 if isWanted("encode") { encodeRows(paper, &report) }
 if isWanted("packed") {
   for trace in flat { packedRows(trace, &report) }

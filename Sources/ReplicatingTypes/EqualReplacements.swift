@@ -10,8 +10,8 @@
 //
 // So are insertions that are copies of the same one. In the order of the text, let F be the first that somebody has gone on from: one of
 // its elements is the left origin of something else. Shown are F, and of those behind F the ones between whose first and last element
-// something else was inserted, or directly in front of which something was: its right origin is their first element, its left origin
-// theirs. If there is no F, one is shown: the last directly in front of which something was inserted, or else the first. The others are
+// something else was inserted, or behind which something goes on with its last word, or, if the copy is one scalar, with anything but a line end, or directly in front of which something was inserted: its right origin is
+// their first element, its left origin theirs. If there is no F, one is shown: the last directly in front of which something was inserted, or else the first. The others are
 // withheld. If exactly one is shown, it stands for all: whoever inserted or removed one of several counterparts inserted or removed its
 // element, in the first rule, too, for which the others are not there.
 //
@@ -30,7 +30,6 @@ extension ReplicatingArray<UInt8> {
   mutating func findCopies(around edits: [TouchedElements]) {
     settle()
     if !isIndexed { buildIndex() }
-    restoreOrigins()
     findDividers()
     var gaps: Set<Crowds.Gap> = []
     for edits in edits where edits.author.sparesSeparators {
@@ -65,7 +64,6 @@ extension ReplicatingArray<UInt8> {
     if copies.isEmpty, dividers.lineEnds.isEmpty { return }
     settle()
     if !isIndexed { buildIndex() }
-    restoreOrigins()
     withhold(withheldElements(at: nil, sparing: spared), report)
   }
 
@@ -76,7 +74,6 @@ extension ReplicatingArray<UInt8> {
     settle()
     findDividers()
     if copies.isEmpty, dividers.lineEnds.isEmpty { return [] }
-    restoreOrigins()
     // A copy of the value shows nothing of it but this.
     self.withdrawn = withdrawn
     var spared: Set<LocalID> = []
@@ -101,7 +98,6 @@ extension ReplicatingArray<UInt8> {
     if ranges.isEmpty { return true }
     settle()
     if !isIndexed { buildIndex() }
-    restoreOrigins()
     findDividers()
     var works: [LocalChange: Work] = [:]
     for list in ranges {
@@ -350,7 +346,6 @@ extension ReplicatingArray<UInt8> {
   mutating func copyRoles(at version: Version?) -> CopyRoles {
     var roles = CopyRoles([])
     if !copies.isEmpty {
-      restoreOrigins()
       let continuations = continuations(at: version)
       roles = CopyRoles(copies(at: version).map { ($0, shown(of: $0, continuations)) })
     }
@@ -375,7 +370,7 @@ extension ReplicatingArray<UInt8> {
   private struct Continuations {
     /// The copies that something has its left origin in.
     var isContinued: Set<Insertion> = []
-    /// Those in which that is not the last element, or goes on with a word: the copy is no whole one.
+    /// Those in which that is not the last element, or goes on with the copy: it is no whole one.
     var isInterrupted: Set<Insertion> = []
     /// Those directly in front of which something was inserted.
     var isPreceded: Set<Insertion> = []
@@ -399,7 +394,6 @@ extension ReplicatingArray<UInt8> {
   ///
   /// - Complexity: O(runs × copies by the author of the elements).
   mutating func changesDecidingCopies() -> [[ClosedRange<UInt64>]] {
-    restoreOrigins()
     var runs: [[ClosedRange<UInt64>]] = Array(repeating: [], count: authors.count)
     func insert(_ element: LocalID) {
       let number = authors[Int(element.author)].number(of: element.offset)
@@ -430,15 +424,21 @@ extension ReplicatingArray<UInt8> {
     return runs
   }
 
-  /// True if two elements, one behind the other, are in the middle of a word, as far as bytes tell: letters, digits, or what is no ASCII.
-  private func isWithinWord(_ element: LocalID, _ next: LocalID) -> Bool {
+  /// True if an element, directly behind one of a copy, goes on with the copy's last word, as far as bytes tell: letters, digits, and what is no ASCII.
+  /// A copy of one scalar is the first key of something, which goes on with all but a line end.
+  private func goesOn(_ next: LocalID, behind element: LocalID, of copy: Insertion) -> Bool {
     func isOfWord(_ byte: UInt8) -> Bool {
       switch byte {
       case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...0xFF: true
       default: false
       }
     }
-    return isOfWord(byte(element)) && isOfWord(byte(next))
+    let (last, first) = (byte(element), byte(next))
+    let text = authors[Int(copy.author)].content[Int(copy.offset)..<Int(textEnd(of: copy))]
+    if text.count <= 4, text.count == sizeOfScalar(beginningWith: text.first ?? 0) {
+      return first != 0x0A && first != 0x0D
+    }
+    return isOfWord(last) && isOfWord(first)
   }
 
   private func continuations(at version: Version?) -> Continuations {
@@ -459,7 +459,7 @@ extension ReplicatingArray<UInt8> {
         isHere(LocalID(copy.author, end))
       {
         continuations.isContinued.insert(copy)
-        if isWithinWord(LocalID(copy.author, end - 1), LocalID(copy.author, end)) {
+        if goesOn(LocalID(copy.author, end), behind: LocalID(copy.author, end - 1), of: copy) {
           continuations.isInterrupted.insert(copy)
         }
       }
@@ -469,7 +469,7 @@ extension ReplicatingArray<UInt8> {
         if let copy = counterparts.copy(holding: origin.left) {
           continuations.isContinued.insert(copy)
           if origin.left.offset + 1 < textEnd(of: copy)
-            || isWithinWord(origin.left, LocalID(AuthorIndex(index), origin.first))
+            || goesOn(LocalID(AuthorIndex(index), origin.first), behind: origin.left, of: copy)
           {
             continuations.isInterrupted.insert(copy)
           }

@@ -35,7 +35,6 @@ extension ReplicatingArray<UInt8> {
   mutating func hiddenLineEnds(at version: Version?, without copies: CopyRoles) -> Set<LocalID> {
     guard isConcurrent || hasWithdrawals else { return [] }
     if !isIndexed { buildIndex() }
-    restoreOrigins()
     // A state of the past may hide other line ends: texts are compared without their white characters (TextSum.swift). What is contested
     // counts as concurrent, also where a withdrawal alone hides a line end (`restoreMerge`).
     (isConcurrent, isContested) = (true, true)

@@ -39,12 +39,3 @@ extension ReplicatingText {
     remove(0..<count, by: &replica)
   }
 }
-
-extension TrimmedText {
-  /// Inserts a string, as one change; an empty one is none. Traps as `ReplicatingText` does, and throws as `open` does.
-  public mutating func insert(
-    _ string: String, at offset: Int, by replica: inout Replica
-  ) throws(DecodingFailure) {
-    try insert(Array(string.utf8).span, at: offset, by: &replica)
-  }
-}

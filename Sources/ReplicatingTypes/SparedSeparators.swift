@@ -235,6 +235,8 @@ extension ReplicatingArray<UInt8> {
       if part.isEmpty { return true }
       if piece.isRemoved {
         guard covered.insert(piece.first) else { return false }
+        // A later one of the edits, or another change, may have removed what the first had not seen.
+        meetsUnknown = meetsUnknown || piece.end > knownCount(piece.author)
         let content = authors[Int(piece.author)].content
         for offset in piece.offset..<piece.end where Self.isWhite(content[Int(offset)]) {
           found.append(LocalID(piece.author, offset))

@@ -194,7 +194,7 @@ struct TextOracle {
               id: id, byte: byte, inserter: index, removers: isDivider ? [index] : [],
               isDivider: isDivider)
             let timestamp = LamportTimestamp(count: time, replica: author)
-            tree.insert(id, at: timestamp, left: left, right: right)
+            tree.insert(id, byte, at: timestamp, left: left, right: right)
             lefts.updateValue(left, forKey: id)
             left = id
           }
@@ -669,9 +669,15 @@ extension TextOracle {
         || Character(Unicode.Scalar(byte)).isNumber
     }
     func goesOn(_ copy: Insertion) -> Bool {
-      let last = copy.ids.count - copy.divider - 1
-      return mistake != .copiesOfBeginningsOfWords && isOfWord(copy.bytes[last])
-        && rest.contains { $0.left == copy.ids[last] && isOfWord($0.bytes[0]) }
+      let place = copy.ids.count - copy.divider - 1
+      let last = copy.bytes[place]
+      let isScalar = String(decoding: copy.bytes[...place], as: UTF8.self).unicodeScalars.count == 1
+      return mistake != .copiesOfBeginningsOfWords
+        && rest.contains { next in
+          guard next.left == copy.ids[place] else { return false }
+          if isScalar { return ![10, 13].contains(next.bytes[0]) }
+          return isOfWord(last) && isOfWord(next.bytes[0])
+        }
     }
     func isFollowed(_ copy: Insertion) -> Bool {
       mistake == .withoutWhatWasTypedBehind ? isWritten(in: copy) : isLeft(copy.ids, rest)
@@ -758,6 +764,7 @@ extension KnownChange {
 /// The order of all elements, as a tree ("The order").
 private struct OrderTree {
   private struct Node {
+    var byte: UInt8
     var time: LamportTimestamp
     var left: ElementID?
     var right: ElementID?
@@ -776,13 +783,24 @@ private struct OrderTree {
       + node.rightChildren.flatMap { subtree($0) }
   }
 
+  /// Of two insertions at one place, a word stands before blanks, and these before line ends, unless that is behind one; then the newest.
+  private func isFirst(_ one: Node, _ other: Node) -> Bool {
+    func rank(_ node: Node) -> Int {
+      guard let left = node.left, nodes[left]!.byte != 32, !(9...13).contains(nodes[left]!.byte)
+      else { return 0 }
+      return [10, 13].contains(node.byte) ? 2 : [9, 11, 12, 32].contains(node.byte) ? 1 : 0
+    }
+    return (-rank(one), one.time.count, one.time.replica)
+      > (-rank(other), other.time.count, other.time.replica)
+  }
+
   mutating func insert(
-    _ id: ElementID, at time: LamportTimestamp, left: ElementID?, right: ElementID?
+    _ id: ElementID, _ byte: UInt8, at time: LamportTimestamp, left: ElementID?, right: ElementID?
   ) {
-    let node = Node(time: time, left: left, right: right)
+    let node = Node(byte: byte, time: time, left: left, right: right)
     if let right, nodes[right]!.left == left {
       let siblings = nodes[right]!.leftChildren
-      let place = siblings.firstIndex { time > nodes[$0]!.time } ?? siblings.count
+      let place = siblings.firstIndex { isFirst(node, nodes[$0]!) } ?? siblings.count
       nodes[right]!.leftChildren.insert(id, at: place)
     } else {
       let siblings = left.map { nodes[$0]!.rightChildren } ?? roots
@@ -792,7 +810,7 @@ private struct OrderTree {
       }
       let place = siblings.firstIndex { sibling in
         let other = nodes[sibling]!
-        if other.right == right { return time > other.time }
+        if other.right == right { return isFirst(node, other) }
         return position(right) > position(other.right)
       }
       if let left {

@@ -194,8 +194,6 @@ import Testing
     #expect("\(set) \(shown)" == "[1, 2, 3, 9] [1, 2, 4, 9]")
     let register = ReplicatingRegister("a\nb")
     #expect("\(register)" == "a\nb" && "\([register])" == #"["a\nb"]"#)
-    let trimmed = TrimmedText(text)
-    #expect("\(trimmed)" == "one\ntwo" && "\([trimmed])" == #"["one\ntwo"]"#)
     #expect("\(ReplicatingDictionary<Int, ReplicatingText>())" == "[:]")
   }
 
@@ -254,9 +252,6 @@ import Testing
     }
     document.changes = document.text.changes(since: Version())
     document.author = alice.replica.id
-    let trimmed = TrimmedText(document.text)
-    let copy = try JSONDecoder().decode(TrimmedText.self, from: JSONEncoder().encode(trimmed))
-    #expect(copy.encoded() == trimmed.encoded())
     let data = try JSONEncoder().encode(document)
     #expect(try JSONDecoder().decode(Document.self, from: data) == document)
     #expect(

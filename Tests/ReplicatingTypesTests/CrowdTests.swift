@@ -84,6 +84,33 @@ private final class Writer {
     check(first, writers, &random, seed)
   }
 
+  /// More insertions at one place than are passed one by one, in any order, step by step and at once.
+  @Test(arguments: seeds(20))
+  func `of text go on with the word, then with the line, then with the next line`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let first = Author(1)
+    var start = ReplicatingText()
+    start.insert("milk\n".utf8.span, at: 0, by: &first.replica)
+    let kinds = ["s", " x", "\tx", "\ny", "\r\ny"]
+    let texts = (2...UInt64(40 + random.below(40))).map { number in
+      let author = Author(number)
+      var text = start
+      text.insert(Array(random.pick(kinds).utf8).span, at: 4, by: &author.replica)
+      return text
+    }
+    var whole = start
+    for text in texts.shuffled(using: &random) { whole.merge(text) }
+    let expected = texts.shuffled(using: &random).reduce(start) { $0.merged(with: $1) }
+    #expect(whole == expected && whole.string == expected.string, at(seed))
+    var loaded = ReplicatingText()
+    loaded.join(whole.changes(since: Version()))
+    #expect(loaded == whole && loaded.string == whole.string, at(seed))
+    #expect((try? ReplicatingText(encoded: whole.encoded()))?.string == whole.string, at(seed))
+    let kindsThere = whole.string.dropFirst(4).dropLast().filter { $0 != "x" && $0 != "y" }
+    let ranks = kindsThere.map { $0 == "s" ? 0 : $0.isNewline ? 2 : 1 }
+    #expect(ranks == ranks.sorted() && ranks.count == texts.count, at(seed))
+  }
+
   private func check(
     _ first: Writer, _ writers: [Writer], _ random: inout SplitMix64, _ seed: UInt64
   ) {

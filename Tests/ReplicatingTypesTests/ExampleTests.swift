@@ -172,18 +172,6 @@ private struct Task: Composed, Identifiable {
     #expect(text.offset(line: 0, column: 4, .utf16) == 7)
   }
 
-  @Test func `text without its past: saved, opened and edited`() throws {
-    var replica = Replica(id: ReplicaID(high: 0, low: 1))
-    var text = ReplicatingText()
-    text.insert([UInt8]("Hello, world".utf8).span, at: 0, by: &replica)
-    let bytes = TrimmedText(text).encoded()
-    var saved = try TrimmedText(encoded: bytes)
-    #expect(saved.string == "Hello, world")
-    try saved.insert([UInt8]("!".utf8).span, at: 12, by: &replica)
-    try text.apply(saved.changes(since: text.version)!)
-    #expect(text.string == "Hello, world!")
-  }
-
   @Test func `text sum`() {
     var replica = Replica(id: ReplicaID(high: 0, low: 1))
     var text = ReplicatingText()

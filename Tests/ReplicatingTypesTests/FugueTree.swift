@@ -31,7 +31,7 @@ struct FugueTree<Element: Equatable> {
   /// The right children of the beginning of the document.
   private var roots: [ElementID] = []
   private var counts: [ReplicaID: Int] = [:]
-  /// Whether ties go to the newest. Only a negative control says no.
+  /// Whether ties that ranks don't decide go to the newest. Only a negative control says no.
   private let isNewestFirst: Bool
 
   init(isNewestFirst: Bool = true) { self.isNewestFirst = isNewestFirst }
@@ -120,7 +120,18 @@ struct FugueTree<Element: Equatable> {
   }
 
   private func isTieWon(by new: Insertion, over other: ElementID) -> Bool {
-    (new.time > time(of: other)) == isNewestFirst
+    let (rank, otherRank) = (rank(of: new), rank(of: nodes[other]!.insertion))
+    return rank == otherRank ? (new.time > time(of: other)) == isNewestFirst : rank < otherRank
+  }
+
+  /// In text behind anything but white space: 0 for what goes on with that, 1 for a blank, 2 for a line end.
+  private func rank(of insertion: Insertion) -> Int {
+    guard let left = insertion.left, let before = nodes[left]!.insertion.value as? UInt8,
+      let first = insertion.value as? UInt8
+    else { return 0 }
+    let (blanks, ends): (Set<UInt8>, Set<UInt8>) = ([9, 11, 12, 32], [10, 13])
+    if blanks.union(ends).contains(before) { return 0 }
+    return blanks.contains(first) ? 1 : ends.contains(first) ? 2 : 0
   }
 
   mutating func delete(_ ids: some Sequence<ElementID>) {

@@ -48,7 +48,12 @@ extension Int: Countable {}
 private func elements<Element: Countable>(
   _ count: Int, _ generator: inout SplitMix64
 ) -> [Element] {
-  (0..<count).map { _ in Element(truncatingIfNeeded: generator.next() >> 56) }
+  // White space and letters are most of them: they have different ranks at one place.
+  (0..<count).map { _ in
+    let number = generator.next() >> 56
+    let few: [UInt64] = [0x20, 0x0A, 0x0D, 0x61, 0x62]
+    return Element(truncatingIfNeeded: number < 150 ? few[Int(number % 5)] : number)
+  }
 }
 
 private func edit<Element: Countable>(

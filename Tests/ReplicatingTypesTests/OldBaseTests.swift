@@ -55,4 +55,26 @@ private struct CountedPasts: Causality {
     // Looked at all at once, with each other, they would be 3,500 for the last one.
     #expect(questions[19] > 20 && questions[159] < 5 * 160, "\(questions)")
   }
+
+  /// The second one had seen what the first had not, and put another word in its place. A third person's word was seen by neither.
+  @Test func `show the same blank, however many of them come at once`() {
+    var log = SharedLog()
+    let (one, other, third) = (SharedWriter(1), SharedWriter(2), SharedWriter(3))
+    one.edit([Edit(range: 0..<0, replacement: Array("tea ".utf8))], &log)
+    for writer in [other, third] { writer.pull(one.version, log) { 1 } }
+    third.edit([Edit(range: 0..<0, replacement: Array("buy ".utf8))], &log)
+    one.edit([Edit(range: 3..<4, replacement: [])], &log)
+    other.edit([Edit(range: 4..<4, replacement: Array("milk".utf8))], &log)
+    one.pull(other.version, log) { 1 }
+    #expect(one.text.string == "tea milk")
+    one.edit([Edit(range: 4..<8, replacement: Array("rum".utf8))], &log)
+    let versions = [one, other, third].map(\.version)
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+      for count in 1...4 {
+        let reader = SharedWriter(9)
+        for index in order { reader.pull(versions[index], log) { count } }
+        #expect(reader.text.string == "buy tea rum", "\(order), \(count) at once")
+      }
+    }
+  }
 }

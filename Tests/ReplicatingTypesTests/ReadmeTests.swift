@@ -58,14 +58,11 @@ import Testing
     return (text, parted)
   }
 
-  @Test func `has the bytes of a sequence, of its changes and of a text without its past`()
-    throws
-  {
+  @Test func `has the bytes of a sequence and of its changes`() throws {
     let (text, parted) = text()
     #expect(text.string == "axbd")
     try Self.expect("sequence", text)
     try Self.expect("changes", text.changes(since: parted))
-    try Self.expect("trimmed text", TrimmedText(text))
   }
 
   @Test func `has the bytes of changes with their first bytes packed`() throws {

@@ -126,23 +126,6 @@ private struct TextHistory {
   }
 }
 
-extension ReplicatingText {
-  fileprivate var slots: [ElementID] {
-    var slots: [ElementID] = []
-    bytes.settled.forEachSlot { _, id, _ in slots.append(id) }
-    return slots
-  }
-}
-
-extension TrimmedText {
-  fileprivate var opened: ReplicatingArray<UInt8> {
-    get throws {
-      var reader = ByteReader(encoded())
-      return try TrimmedEncoding(&reader).decoded()
-    }
-  }
-}
-
 /// A stream made by hand.
 private struct Stream {
   var writer = ByteWriter()
@@ -183,23 +166,6 @@ private struct Stream {
     return stream
   }
 
-  /// The body of a trimmed text up to its text: authors 1, 2 … with their last numbers and counts.
-  static func trimmed(
-    lamport: UInt64, _ authors: [(last: UInt64, count: UInt64)], _ text: [UInt8]
-  ) -> Stream {
-    var stream = Stream()
-    stream.writer.format(1)
-    stream.writer.varint(lamport)
-    stream.writer.varint(authors.count)
-    for (index, author) in authors.enumerated() {
-      stream.writer.identifier(replicaID(UInt64(index + 1)))
-      stream.writer.varint(author.last)
-      stream.writer.varint(author.count)
-    }
-    stream.writer.counted(text)
-    return stream
-  }
-
   func maker(_ place: Int, first: Int, steps: Int) -> Stream {
     number(UInt64(place)).number(UInt64(first)).number(UInt64(steps))
   }
@@ -223,23 +189,10 @@ private struct Stream {
     return copy
   }
 
-  func signed(_ number: Int64) -> Stream {
-    var copy = self
-    copy.writer.signed(number)
-    return copy
-  }
-
   func raw(_ bytes: [UInt8]) -> Stream {
     var copy = self
     copy.writer.raw(bytes)
     return copy
-  }
-
-  /// With its length before it.
-  var counted: [UInt8] {
-    var writer = ByteWriter()
-    writer.counted(bytes)
-    return writer.bytes
   }
 }
 
@@ -266,7 +219,6 @@ private struct Stream {
     #expect(again.encoded() == written, comment)
     if wasRead {
       #expect(again == text, comment)
-      #expect(TrimmedText(again).encoded() == TrimmedText(text).encoded(), comment)
     }
     // Others may refuse what this one took: their elements tell what an author must have seen, and its time is far off.
     var other = ReplicatingText()
@@ -323,53 +275,6 @@ private struct Stream {
         if case .invalid = error { #expect(!isValid, comment) }
         #expect(result == text && result.encoded() == text.encoded(), comment)
       }
-      // A text without its past takes no more than can be used, either.
-      var trimmed = TrimmedText(text)
-      let before = trimmed.encoded()
-      if (try? trimmed.apply(changes)) != nil {
-        expectTrimmed(trimmed.encoded(), [text], comment)
-      } else {
-        #expect(trimmed.encoded() == before, comment)
-      }
-    }
-  }
-
-  private func expectTrimmed(_ bytes: [UInt8], _ sound: [ReplicatingText], _ comment: Comment) {
-    guard var text = try? TrimmedText(encoded: bytes) else { return }
-    #expect(text.encoded() == bytes, comment)
-    let utf8 = text.utf8
-    guard (try? text.open()) != nil else {
-      // It can still be read.
-      #expect(text.utf8 == utf8 && text.encoded() == bytes, comment)
-      return
-    }
-    text.checkInvariants()
-    #expect(text.utf8 == utf8, comment)
-    let written = text.encoded()
-    guard var again = try? TrimmedText(encoded: written), (try? again.open()) != nil else {
-      Issue.record("what was written can't be read, \(comment)")
-      return
-    }
-    #expect(again.encoded() == written && again.utf8 == utf8, comment)
-    let author = Author(1 << 40)
-    do {
-      try text.insert([65].span, at: 0, by: &author.replica)
-      try text.insert([66].span, at: text.count, by: &author.replica)
-      try text.remove(0..<1, by: &author.replica)
-    } catch {
-      Issue.record("what is open can't be edited, \(comment)")
-    }
-    text.checkInvariants()
-    #expect(text.changes(since: text.version) != nil, comment)
-    for other in sound {
-      if (try? text.apply(other.changes(since: other.version.intersection(text.version)))) != nil {
-        text.checkInvariants()
-        #expect(String(validating: text.utf8, as: UTF8.self) != nil, comment)
-        guard var last = try? TrimmedText(encoded: text.encoded()), (try? last.open()) != nil else {
-          Issue.record("what was joined can't be read, \(comment)")
-          return
-        }
-      }
     }
   }
 
@@ -380,7 +285,6 @@ private struct Stream {
       let sound = [some, all]
       let whole = all.encoded()
       let changes = all.changes(since: some.version).encoded()
-      let trimmed = TrimmedText(all).encoded()
       for length in whole.indices {
         #expect(throws: DecodingFailure.self) {
           try ReplicatingText(encoded: Array(whole[..<length]))
@@ -391,18 +295,12 @@ private struct Stream {
           try ReplicatingText.Changes(encoded: Array(changes[..<length]))
         }
       }
-      for length in trimmed.indices {
-        #expect(throws: DecodingFailure.self) {
-          try TrimmedText(encoded: Array(trimmed[..<length]))
-        }
-      }
       // Every third bit of one history, and the others of the next ones.
       func bits(_ bytes: [UInt8]) -> StrideTo<Int> {
         stride(from: Int(seed % 3), to: 8 * bytes.count, by: 3)
       }
       for bit in bits(whole) { expectText(whole.flipped(bit), sound, at(seed, bit)) }
       for bit in bits(changes) { expectChanges(changes.flipped(bit), sound, at(seed, bit)) }
-      for bit in bits(trimmed) { expectTrimmed(trimmed.flipped(bit), sound, at(seed, bit)) }
     }
   }
 
@@ -413,11 +311,9 @@ private struct Stream {
       let sound = [some, all]
       let whole = all.encoded()
       let changes = all.changes(since: some.version).encoded()
-      let trimmed = TrimmedText(all).encoded()
       for step in 0..<150 {
         expectText(history.generator.damage(whole), sound, at(seed, step))
         expectChanges(history.generator.damage(changes), sound, at(seed, step))
-        expectTrimmed(history.generator.damage(trimmed, keepingLength: true), sound, at(seed, step))
       }
     }
   }
@@ -475,17 +371,6 @@ private struct Stream {
     }
   }
 
-  @Test func `times of a trimmed text that add up to more than a number holds are refused`() throws
-  {
-    let large = Int64(LamportTimestamp.largestCount)
-    // One piece, two runs of stamps, and each an enormous step on from the last.
-    let pieces = Stream.trimmed(lamport: 1 << 62, [(5, 2)], [97, 98]).number(1).raw([39 << 1])
-      .number(2).raw([0, 1])
-      .number(2).number(0).signed(large - 1).number(1).signed(large).number(0)
-    var text = try TrimmedText(encoded: pieces.counted)
-    #expect(throws: DecodingFailure.self) { try text.open() }
-  }
-
   // MARK: - Scalars
 
   @Test func `a scalar whose first byte is known as another is refused`() throws {
@@ -540,16 +425,6 @@ private struct Stream {
     #expect(try ReplicatingText(encoded: text.encoded()) == other)
   }
 
-  @Test func `a trimmed text whose pieces tear a scalar is refused`() throws {
-    // Two pieces of a byte, the second byte of the scalar being inserted first.
-    let torn = Stream.trimmed(lamport: 2, [(2, 2)], Array("é".utf8)).number(2)
-      .raw([0 << 1]).signed(1).raw([0 << 1]).signed(-2)
-      .number(1).number(16 | 0).number(0).number(0)
-    var text = try TrimmedText(encoded: torn.counted)
-    #expect(throws: DecodingFailure.self) { try text.open() }
-    #expect(text.string == "é")
-  }
-
   // MARK: - Names and numbers of changes
 
   @Test func `a run of changes that begins with the last one keeps its numbers`() throws {
@@ -597,7 +472,6 @@ private struct Stream {
     text.checkInvariants()
     _ = text.encoded()
     _ = text.changes(since: Version()).encoded()
-    _ = TrimmedText(text).encoded()
     #expect(text.string == "dabcy")
   }
 
@@ -651,21 +525,6 @@ private struct Stream {
     _ = try ReplicatingText(encoded: history.step(.removedForward, 1, -1).bytes)
   }
 
-  @Test func `pieces and stamps of a trimmed text are as long as they can be`() throws {
-    let head = Stream.trimmed(lamport: 2, [(2, 2)], [97, 98])
-    // Twice a byte that begins where the last one ended; and a run of stamps for each element.
-    let pieces = head.number(2).raw([38 << 1, 38 << 1]).number(1).number(16).number(0).number(0)
-    let stamps = head.number(1).raw([39 << 1]).number(2).number(0).number(0).number(0).number(0)
-    let sound = head.number(1).raw([39 << 1]).number(1).number(16).number(0).number(0)
-    for wrong in [pieces, stamps] {
-      var text = try TrimmedText(encoded: wrong.counted)
-      #expect(throws: DecodingFailure.self) { try text.open() }
-    }
-    var text = try TrimmedText(encoded: sound.counted)
-    try text.open()
-    #expect(text.encoded() == sound.counted)
-  }
-
   @Test func `counts and offsets at the end of the numbers are refused`() throws {
     let most = UInt64(Int32.max)
     for number in [most, most + 1, 1 << 32, 1 << 63, .max] {
@@ -673,11 +532,6 @@ private struct Stream {
       for head: [UInt8] in [[1], [1, 0], [1, 0, 0], [1, 0, 0, 0]] {
         #expect(throws: DecodingFailure.self) { try ReplicatingText(encoded: head + bytes) }
         #expect(throws: DecodingFailure.self) { try ReplicatingText.Changes(encoded: head + bytes) }
-        let trimmed = Stream().raw(head + bytes).counted
-        #expect(throws: DecodingFailure.self) {
-          var text = try TrimmedText(encoded: trimmed)
-          try text.open()
-        }
       }
       let changes = Stream.changes(lamport: 9, [(9, 9), (9, 9)], [97], makers: 1)
       for wrong in [
@@ -693,11 +547,6 @@ private struct Stream {
         #expect(throws: RefusedChanges.self) { try text.apply(decoded) }
         #expect(text == ReplicatingText())
       }
-      // Elements that the bytes don't pay for.
-      let bomb = Stream.trimmed(lamport: 1, [(1, min(number, most))], []).number(1)
-        .raw([37 << 1 | 1]).number(min(number, most) - 2).number(0).signed(0)
-      var text = try TrimmedText(encoded: bomb.counted)
-      #expect(throws: DecodingFailure.self) { try text.open() }
     }
   }
 
@@ -875,7 +724,7 @@ private struct Stream {
     for seed in seeds(60) {
       var history = try TextHistory(seed &+ 300_000, steps: 40)
       let end = history.end
-      let (bytes, trimmed) = (end.encoded(), TrimmedText(end).encoded())
+      let bytes = end.encoded()
       let sent = end.changes(since: Version()).encoded()
       for _ in 0..<4 {
         let sizes = history.generator.pick(nodeSizes)
@@ -901,7 +750,6 @@ private struct Stream {
         text.checkInvariants()
         #expect(text == end && text.encoded() == bytes, at(seed))
         #expect(text.changes(since: Version()).encoded() == sent, at(seed))
-        #expect(TrimmedText(text).encoded() == trimmed, at(seed))
         for state in history.states {
           // What they follow depends on what is remembered of who was the last, but not what they do.
           for value in [text, end] {
@@ -919,63 +767,6 @@ private struct Stream {
         #expect(
           decoded.changes(since: Version()).encoded() == state.changes(since: Version()).encoded(),
           at(seed))
-      }
-    }
-  }
-
-  @Test func `trimmed texts that go on agree with whole ones`() throws {
-    for seed in seeds(40) {
-      var history = try TextHistory(seed &+ 400_000, steps: 25)
-      // One who has everything, and people without the past, each with somebody beside who keeps it.
-      var hub = history.end
-      var peers = (0..<3).map { _ in (text: TrimmedText(hub), whole: hub) }
-      let authors = (0..<3).map { Author(UInt64(90 + $0)) }
-      for step in 0..<40 {
-        let index = history.generator.below(3)
-        switch history.generator.below(6) {
-        case 0, 1, 2:
-          let scribe = Scribe(1, nodeSizes[3])
-          scribe.text = peers[index].whole
-          let place = scribe.place(&history.generator)
-          let word = history.generator.pick(words)
-          if history.generator.chance(70) {
-            try peers[index].text.insert(word.span, at: place, by: &authors[index].replica)
-          } else {
-            let other = scribe.place(&history.generator)
-            try peers[index].text.remove(
-              min(place, other)..<max(place, other), by: &authors[index].replica)
-          }
-        case 3:
-          try hub.apply(#require(peers[index].text.changes(since: hub.version)))
-        case 4:
-          let since = hub.version.intersection(peers[index].text.version)
-          try peers[index].text.apply(hub.changes(since: since))
-          peers[index].whole.merge(hub)
-        default:
-          try hub.apply(#require(peers[index].text.changes(since: hub.version)))
-          peers[index].text = try TrimmedText(encoded: peers[index].text.encoded())
-          if history.generator.chance(50) { try peers[index].text.open() }
-          let bytes = peers[index].text.encoded()
-          peers[index].text = try TrimmedText(encoded: bytes)
-        }
-        let known = peers[index].whole.version
-        try peers[index].whole.apply(#require(peers[index].text.changes(since: known)))
-        peers[index].text.checkInvariants()
-        #expect(peers[index].text.utf8 == peers[index].whole.utf8, at(seed, step))
-        #expect(peers[index].text.version == peers[index].whole.version, at(seed, step))
-        #expect(
-          peers[index].text.encoded() == TrimmedText(peers[index].whole).encoded(), at(seed, step))
-        var slots: [ElementID] = []
-        try peers[index].text.opened.forEachSlot { _, id, _ in slots.append(id) }
-        #expect(slots == peers[index].whole.slots, at(seed, step))
-      }
-      for (text, whole) in peers {
-        hub.merge(whole)
-        #expect(text.changes(since: Version()) == nil, at(seed))
-      }
-      for index in peers.indices {
-        try peers[index].text.apply(hub.changes(since: peers[index].text.version))
-        #expect(peers[index].text.encoded() == TrimmedText(hub).encoded(), at(seed))
       }
     }
   }

@@ -79,6 +79,22 @@ private let surroundings: [(before: String, after: String)] = [("", ""), ("<", "
     }
   }
 
+  @Test func `L1: behind a word, its rest comes before a blank, and a blank before a line end`() {
+    let (alice, bob) = (Author(1), Author(2))
+    let start = ReplicatingText("milk\nbread", by: &alice.replica)
+    for (one, other, both) in [
+      ("s", " and eggs", "milks and eggs"), ("s", "\neggs", "milks\neggs"),
+      (" and eggs", "\neggs", "milk and eggs\neggs"), (", oat", " milk", "milk, oat milk"),
+    ] {
+      for isSwapped in [false, true] {
+        var (a, b) = (start, start)
+        a.insert(Array((isSwapped ? other : one).utf8).span, at: 4, by: &alice.replica)
+        b.insert(Array((isSwapped ? one : other).utf8).span, at: 4, by: &bob.replica)
+        #expect(a.merged(with: b).string == both + "\nbread")
+      }
+    }
+  }
+
   @Test func `L2: typing forwards is not mixed`() {
     Self.everywhere { my in
       var (a, b) = (my.base, my.base)

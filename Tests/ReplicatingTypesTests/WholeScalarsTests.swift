@@ -152,13 +152,6 @@ import Testing
     }
   }
 
-  @Test func `go into a text without its past, too`() throws {
-    let author = Author(1)
-    var text = TrimmedText(ReplicatingText("milk", by: &author.replica))
-    try text.insert("oat ", at: 0, by: &author.replica)
-    #expect(text.string == "oat milk")
-  }
-
   // MARK: - What traps
 
   @Test func `an insertion inside a scalar is refused`() async {
@@ -171,11 +164,6 @@ import Testing
       let author = Author(1)
       var text = ReplicatingText("é", by: &author.replica)
       text.insert("a".utf8.span, at: 1, by: &author.replica)
-    }
-    await #expect(processExitsWith: .failure) {
-      let author = Author(1)
-      var text = TrimmedText(ReplicatingText("é", by: &author.replica))
-      try text.insert("a", at: 1, by: &author.replica)
     }
   }
 

@@ -33,7 +33,6 @@ extension StringCodable {
 
 extension ReplicatingText: StringCodable {}
 extension ReplicatingText.Changes: StringCodable {}
-extension TrimmedText: StringCodable {}
 extension ReplicatingArray: StringCodable, Codable where Element: BinaryCodable {}
 extension ReplicatingArray.Changes: StringCodable, Codable where Element: BinaryCodable {}
 extension ReplicatingRegister: StringCodable, Codable where Value: BinaryCodable {}

@@ -41,12 +41,6 @@ extension ReplicatingText: CustomStringConvertible, CustomDebugStringConvertible
   public var debugDescription: String { string.debugDescription }
 }
 
-/// The text as it is. `debugDescription` is one line, whatever the text holds.
-extension TrimmedText: CustomStringConvertible, CustomDebugStringConvertible {
-  public var description: String { string }
-  public var debugDescription: String { string.debugDescription }
-}
-
 private func sortedDescription(of parts: [String]) -> String {
   "[" + parts.sorted().joined(separator: ", ") + "]"
 }

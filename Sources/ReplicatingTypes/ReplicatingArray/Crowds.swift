@@ -10,7 +10,7 @@ struct Crowds: Sendable {
   }
 
   struct Sibling: Sendable {
-    var timestamp: LamportTimestamp
+    var precedence: Precedence
     var element: LocalID
   }
 
@@ -19,17 +19,17 @@ struct Crowds: Sendable {
 
   var isEmpty: Bool { lists.isEmpty }
 
-  /// The oldest known insertion at a gap that is newer.
-  func newer(than timestamp: LamportTimestamp, at gap: Gap) -> LocalID? {
-    lists[gap]?.newer(than: timestamp)
+  /// The last of the known insertions at a gap that come before one.
+  func last(before precedence: Precedence, at gap: Gap) -> LocalID? {
+    lists[gap]?.last(before: precedence)
   }
 
   /// Remembers an insertion at a gap where many are.
   mutating func remember(
-    _ element: LocalID, _ timestamp: LamportTimestamp, at gap: Gap, afterSteps steps: Int
+    _ element: LocalID, _ precedence: Precedence, at gap: Gap, afterSteps steps: Int
   ) {
     guard steps > Self.threshold || !lists.isEmpty && lists[gap] != nil else { return }
-    lists[gap, default: SiblingList()].insert(Sibling(timestamp: timestamp, element: element))
+    lists[gap, default: SiblingList()].insert(Sibling(precedence: precedence, element: element))
   }
 
   // MARK: - What authors had not seen
@@ -76,52 +76,52 @@ struct Crowds: Sendable {
     return true
   }
 
-  /// Insertions at one gap, newest first, in chunks, so that one more is little to move.
+  /// Insertions at one gap in their order, in chunks, so that one more is little to move.
   private struct SiblingList: Sendable {
     private static var largestChunk: Int { 128 }
 
     /// None is empty, but the only one.
     private var chunks: [[Sibling]] = [[]]
-    /// The newest of each chunk but the first.
-    private var bounds: [LamportTimestamp] = []
+    /// The first of each chunk but the first.
+    private var bounds: [Precedence] = []
 
     /// The chunk in which an insertion stands or would stand.
-    private func chunk(of timestamp: LamportTimestamp) -> Int {
+    private func chunk(of precedence: Precedence) -> Int {
       var low = 0
       var high = bounds.count
       while low < high {
         let middle = (low + high) / 2
-        if bounds[middle] >= timestamp { low = middle + 1 } else { high = middle }
+        if bounds[middle] >= precedence { low = middle + 1 } else { high = middle }
       }
       return low
     }
 
-    /// The number of insertions in a chunk that are newer.
-    private func rank(_ timestamp: LamportTimestamp, in chunk: Int) -> Int {
+    /// The number of insertions in a chunk that come before one.
+    private func rank(_ precedence: Precedence, in chunk: Int) -> Int {
       var low = 0
       var high = chunks[chunk].count
       while low < high {
         let middle = (low + high) / 2
-        if chunks[chunk][middle].timestamp > timestamp { low = middle + 1 } else { high = middle }
+        if chunks[chunk][middle].precedence > precedence { low = middle + 1 } else { high = middle }
       }
       return low
     }
 
-    func newer(than timestamp: LamportTimestamp) -> LocalID? {
-      let chunk = chunk(of: timestamp)
-      let rank = rank(timestamp, in: chunk)
+    func last(before precedence: Precedence) -> LocalID? {
+      let chunk = chunk(of: precedence)
+      let rank = rank(precedence, in: chunk)
       if rank > 0 { return chunks[chunk][rank - 1].element }
       return chunk > 0 ? chunks[chunk - 1].last!.element : nil
     }
 
     mutating func insert(_ sibling: Sibling) {
-      let chunk = chunk(of: sibling.timestamp)
-      chunks[chunk].insert(sibling, at: rank(sibling.timestamp, in: chunk))
+      let chunk = chunk(of: sibling.precedence)
+      chunks[chunk].insert(sibling, at: rank(sibling.precedence, in: chunk))
       guard chunks[chunk].count > Self.largestChunk else { return }
       let rest = Array(chunks[chunk][(Self.largestChunk / 2)...])
       chunks[chunk].removeSubrange((Self.largestChunk / 2)...)
       chunks.insert(rest, at: chunk + 1)
-      bounds.insert(rest[0].timestamp, at: chunk)
+      bounds.insert(rest[0].precedence, at: chunk)
     }
   }
 }

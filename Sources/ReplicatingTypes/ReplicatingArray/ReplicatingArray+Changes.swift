@@ -16,12 +16,7 @@ extension ReplicatingArray: Replicable {
   @specialized(where Element == String)
   @specialized(where Element == Int)
   public func changes(since version: Version) -> Changes {
-    var value = settled
-    if let saved = value.unrestored,
-      zip(value.authors, saved.counts).contains(where: { $0.count(upTo: version[$0.id]) < $1 })
-    {
-      value.restoreOrigins()
-    }
+    let value = settled
     let own = value.version
     var followed = FollowedChanges(of: own, since: version)
     var changes = Changes(

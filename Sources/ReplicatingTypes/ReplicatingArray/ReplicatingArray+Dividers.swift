@@ -25,7 +25,6 @@ extension ReplicatingArray<UInt8> {
       if start == count { continue }
       dividers.lookedAt[index] = count
       for run in authors[index].removals[start...] where isOfOneChange(run, AuthorIndex(index)) {
-        restoreOrigins()
         guard let divider = divider(removedBy: run) else { continue }
         dividers.dividers[index].append(divider)
         if divider.convertsLineEnd { dividers.lineEnds.append(divider) }

@@ -24,7 +24,7 @@
 
 extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
-    let value = restored
+    let value = settled
     if value.authors.count == 1 {
       var encoder = HistoryEncoder(of: value, by: Fragments(of: value))
       encoder.encode(value.authors[0])

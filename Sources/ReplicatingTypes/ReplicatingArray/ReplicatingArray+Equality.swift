@@ -2,7 +2,7 @@ extension ReplicatingArray: Equatable {
   /// Equal histories: the same elements in the same order by the same authors, inserted and removed by the same changes.
   /// O(elements + n + runs).
   public static func == (a: Self, b: Self) -> Bool {
-    let (a, b) = (a.restored, b.restored)
+    let (a, b) = (a.settled, b.settled)
     guard a.version == b.version, a.count == b.count, a.lamport == b.lamport,
       a.order == b.order
     else { return false }

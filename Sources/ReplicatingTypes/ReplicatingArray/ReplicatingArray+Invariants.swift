@@ -1,7 +1,7 @@
 extension ReplicatingArray {
   /// Checks everything that must hold between the authors' runs, the tree and the index. O(elements): for tests.
   public func checkInvariants() {
-    let value = restored
+    let value = settled
     value.checkTree()
     var seen = value.authors.map { _ in 0 }
     value.tree.forEachPiece { seen[Int($0.author)] += Int($0.count) }

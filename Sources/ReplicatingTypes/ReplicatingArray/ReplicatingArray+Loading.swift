@@ -31,6 +31,8 @@ extension ReplicatingArray {
     var removals = 0
     /// Of those insertions.
     var elements = 0
+    /// The insertions, and the elements of them, that their authors have.
+    var taken = (insertions: 0, elements: 0)
   }
 
   /// Joins the first steps of changes: all of them, as a rule, or none if anything is here already.
@@ -47,20 +49,20 @@ extension ReplicatingArray {
         made.removals &+= 1
       } else if made.insertions < changes.insertions.count {
         let insertion = changes.insertions[made.insertions]
-        guard load(insertion, changes, &names, &list) else { break }
+        guard load(insertion, changes, &made, &names, &list) else { break }
         made.insertions &+= 1
         made.elements &+= Int(insertion.count)
       } else {
         break
       }
     }
-    takeContent(of: changes, made, &names)
+    takeContent(of: changes, &made, &names)
     build(from: list)
     return made
   }
 
   /// True if nothing was ever inserted here. Then no removal is here either, but the last numbers of authors may be.
-  private var isBlank: Bool { tree.isEmpty && unrestored == nil }
+  private var isBlank: Bool { tree.isEmpty }
 
   private mutating func list(for changes: Changes, _ names: inout Names) -> ElementList? {
     var totals = Array(repeating: 0, count: authors.count)
@@ -77,8 +79,8 @@ extension ReplicatingArray {
   /// Makes an insertion, or, if that is not to be done here, nothing.
   @inline(__always)
   private mutating func load(
-    _ insertion: Changes.Insertion, _ changes: Changes, _ names: inout Names,
-    _ list: inout ElementList
+    _ insertion: Changes.Insertion, _ changes: Changes, _ made: inout MadeSteps,
+    _ names: inout Names, _ list: inout ElementList
   ) -> Bool {
     let author = names.index(insertion.author, changes.authors, &self)
     let left = names.element(insertion.left, changes.authors, &self)
@@ -89,9 +91,11 @@ extension ReplicatingArray {
     else { return false }
     var place = list.number(of: left)
     if list.follower(of: place) != list.number(of: right) {
-      let timestamp = LamportTimestamp(
-        count: insertion.lamport, replica: authors[Int(author)].id)
-      guard let resolved = resolve(timestamp, left, right, list) else { return false }
+      takeContent(of: changes, &made, &names)
+      let precedence = Precedence(
+        rank: rank(of: changes.content[made.elements], behind: left), count: insertion.lamport,
+        replica: authors[Int(author)].id)
+      guard let resolved = resolve(precedence, left, right, list) else { return false }
       place = resolved
     }
     list.insert(insertion.count, by: author, behind: place)
@@ -131,7 +135,7 @@ extension ReplicatingArray {
   /// more than a few steps from run to run.
   @inline(never)
   private func resolve(
-    _ timestamp: LamportTimestamp, _ left: LocalID, _ right: LocalID, _ list: borrowing ElementList
+    _ precedence: Precedence, _ left: LocalID, _ right: LocalID, _ list: borrowing ElementList
   ) -> ElementList.Number? {
     let (start, stop) = (list.number(of: left), list.number(of: right))
     var steps = 0
@@ -160,7 +164,7 @@ extension ReplicatingArray {
       if otherLeft == left {
         let otherRight = self.right(of: other)
         if otherRight == right {
-          if timestamp > self.timestamp(of: other) { break }
+          if precedence > self.precedence(of: other, behind: left) { break }
           isPassing = false
         } else {
           let met =
@@ -212,21 +216,22 @@ extension ReplicatingArray {
 
   /// Gives the authors the elements of the insertions made.
   private mutating func takeContent(
-    of changes: Changes, _ made: MadeSteps, _ names: inout Names
+    of changes: Changes, _ made: inout MadeSteps, _ names: inout Names
   ) {
     let first = changes.insertions[0].author
     let isComplete = made.insertions == changes.insertions.count
-    if isComplete, changes.insertions.allSatisfy({ $0.author == first }) {
+    if isComplete, made.taken == (0, 0), changes.insertions.allSatisfy({ $0.author == first }) {
       authors[Int(names.index(first, changes.authors, &self))].content = changes.content
       return
     }
-    var start = 0
-    for insertion in changes.insertions[..<made.insertions] {
+    var start = made.taken.elements
+    for insertion in changes.insertions[made.taken.insertions..<made.insertions] {
       let author = Int(names.index(insertion.author, changes.authors, &self))
       let end = start &+ Int(insertion.count)
       authors[author].content.append(contentsOf: changes.content[start..<end])
       start = end
     }
+    made.taken = (made.insertions, start)
   }
 
   /// Makes the tree of all that is in the list. The authors have its elements, or more.

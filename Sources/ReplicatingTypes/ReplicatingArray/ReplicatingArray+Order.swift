@@ -1,16 +1,32 @@
-// Where an insertion goes: FugueMax, ties to the newest.
+// Where an insertion goes: FugueMax, ties to what goes on with a word, then to the newest.
 //
 // Each element was inserted between two others, its origins: `left`, the element before its place, and `right`, the one
 // after it, tombstones included. As a tree: an element is the right child of `left`, unless `left` is also the left
 // origin of `right`; then it is a left child of `right`. The document is the tree in order, left children, node, right
-// children. Among the right children of one node, those whose right origin stands further to the right come first; among
-// children with both origins equal, the newest comes first (Lamport count, then replica).
+// children. Among the right children of one node, those whose right origin stands further to the right come first. Among
+// children with both origins equal, in text behind anything but white space, what goes on with that comes before what begins with a blank, and
+// this before what begins with a line end; of equal ones the newest comes first (Lamport count, then replica).
 //
 // No tree is kept. An insertion whose origins still stand side by side goes between them. If something was inserted there
 // concurrently, the elements between the origins are looked through, a chain at a time: neighbours of one author of which every
 // element but the first has the one before it as its left origin, so only the first can decide anything. As a rule that is a
 // piece. It is not where an author names other origins than it saw: then the elements of a piece may be several chains, and
 // where pieces are cut, which depends on the order of arrival, must not decide anything.
+
+/// Decides which of two insertions between the same elements comes first: the greater one.
+struct Precedence: Comparable {
+  private let rank: UInt8
+  private let timestamp: LamportTimestamp
+
+  init(rank: UInt8, count: UInt64, replica: ReplicaID) {
+    self.rank = rank
+    timestamp = LamportTimestamp(count: count, replica: replica)
+  }
+
+  static func < (one: Self, other: Self) -> Bool {
+    one.rank == other.rank ? one.timestamp < other.timestamp : one.rank < other.rank
+  }
+}
 
 extension ReplicatingArray {
   /// Enters a run of elements of `author`, the next in its numbering, and returns the offset of the first.
@@ -33,8 +49,10 @@ extension ReplicatingArray {
     }
     if next != right {
       skipped = resolve(
-        behind: skipped, LocalID(author, UInt32(truncatingIfNeeded: offset)), number, lamport, left,
-        right)
+        behind: skipped, LocalID(author, UInt32(truncatingIfNeeded: offset)), number,
+        Precedence(
+          rank: rank(of: elements[0], behind: left), count: lamport,
+          replica: authors[Int(author)].id), left, right)
     }
     insert(
       elements, by: author, number: number, lamport: lamport, isStepping: isStepping, left: left,
@@ -116,12 +134,10 @@ extension ReplicatingArray {
   /// elements of its piece are before the gap.
   @inline(never)
   private mutating func resolve(
-    behind start: UInt32, _ new: LocalID, _ number: UInt64, _ lamport: UInt64, _ left: LocalID,
-    _ right: LocalID
+    behind start: UInt32, _ new: LocalID, _ number: UInt64, _ precedence: Precedence,
+    _ left: LocalID, _ right: LocalID
   ) -> UInt32 {
     if !isIndexed { buildIndex() }
-    restoreOrigins()
-    let timestamp = LamportTimestamp(count: lamport, replica: authors[Int(new.author)].id)
     let origin = tree.cursor
     rememberUnseen(new, number, left, right)
     // A left child of `right` goes directly before it if `right` has no other: then the element before `right` is not in
@@ -140,9 +156,9 @@ extension ReplicatingArray {
     }
     var skipped = start
     let gap = Crowds.Gap(left: left, right: right)
-    if !crowds.isEmpty, let newer = crowds.newer(than: timestamp, at: gap) {
-      locate(newer)
-      skipped = newer.offset &- tree.current.offset &+ 1
+    if !crowds.isEmpty, let last = crowds.last(before: precedence, at: gap) {
+      locate(last)
+      skipped = last.offset &- tree.current.offset &+ 1
     }
     var destination = (tree.cursor, skipped)
     var isPassing = false
@@ -159,7 +175,7 @@ extension ReplicatingArray {
       if otherLeft == left {
         let otherRight = self.right(of: other)
         if otherRight == right {
-          if timestamp > self.timestamp(of: other) { break }
+          if precedence > self.precedence(of: other, behind: left) { break }
           isPassing = false
         } else {
           isPassing = isOrdered(otherRight, before: right)
@@ -171,7 +187,7 @@ extension ReplicatingArray {
       if !isPassing { destination = (tree.cursor, skipped) }
     }
     tree.cursor = destination.0
-    crowds.remember(new, timestamp, at: gap, afterSteps: steps)
+    crowds.remember(new, precedence, at: gap, afterSteps: steps)
     return destination.1
   }
 
@@ -211,6 +227,24 @@ extension ReplicatingArray {
 
   func right(of element: LocalID) -> LocalID {
     authors[Int(element.author)].right(of: element.offset)
+  }
+
+  /// The precedence of an insertion, of which an element is the first, behind another element.
+  func precedence(of element: LocalID, behind left: LocalID) -> Precedence {
+    let author = authors[Int(element.author)]
+    return Precedence(
+      rank: rank(of: author.content[Int(element.offset)], behind: left),
+      count: author.lamport(of: element.offset), replica: author.id)
+  }
+
+  /// The rank of an insertion by its first element: in text behind anything but white space 2 for what goes on with that, 1 for a blank, 0 for a line
+  /// end. 2 elsewhere.
+  func rank(of first: Element, behind left: LocalID) -> UInt8 {
+    guard let first = first as? UInt8, ReplicatingArray<UInt8>.isWhite(first), !left.isNone,
+      let before = authors[Int(left.author)].content[Int(left.offset)] as? UInt8,
+      !ReplicatingArray<UInt8>.isWhite(before)
+    else { return 2 }
+    return first == 0x0A || first == 0x0D ? 0 : 1
   }
 
   func timestamp(of element: LocalID) -> LamportTimestamp {

@@ -67,7 +67,7 @@ extension ReplicatingArray {
   private func isTypedOn(
     _ left: LocalID, _ right: LocalID, by author: ReplicaID, _ awareness: Awareness?
   ) -> Bool {
-    guard let awareness, unrestored == nil, !left.isNone else { return false }
+    guard let awareness, !left.isNone else { return false }
     let authors = authors.span
     return authors[Int(left.author)].id == author
       && left.offset + 1 == authors[Int(left.author)].count
@@ -112,9 +112,6 @@ extension ReplicatingArray {
 }
 
 extension ReplicatingArray<UInt8> {
-  /// Stands for what a trimmed text has forgotten. It is no byte of UTF-8, so no insertion holds it.
-  static var forgotten: UInt8 { 0xFF }
-
   /// True if a scalar begins at `offset` of what `author` inserted, or its text ends there or before.
   func isScalarBoundary(_ author: ReplicaID, _ offset: Int) -> Bool {
     guard let index = index(known: author) else { return true }
@@ -181,7 +178,7 @@ extension ReplicatingArray<UInt8> {
   /// A run may begin inside a scalar, if it goes on behind its author's element before it: runs are as long as stamps go,
   /// and these change inside a scalar when one of a single byte is followed by one of several.
   func validateScalars(of changes: Changes) throws(InvalidChange) {
-    guard !changes.content.contains(Self.forgotten), !changes.content.span.containsZero else {
+    guard !changes.content.span.containsZero else {
       throw InvalidChange("text that is not valid UTF-8, or holds U+0000")
     }
     if isASCII { return }
@@ -193,8 +190,7 @@ extension ReplicatingArray<UInt8> {
       while start > 0, content[start] & 0xC0 == 0x80 { start -= 1 }
       while end < content.count, content[end] & 0xC0 == 0x80 { end += 1 }
       guard !content[start..<end].span.containsZero,
-        content[start..<end].contains(Self.forgotten)
-          || String(validating: content[start..<end], as: UTF8.self) != nil
+        String(validating: content[start..<end], as: UTF8.self) != nil
       else { throw InvalidChange("text that is not valid UTF-8, or holds U+0000") }
       try author.validateScalars(
         insertion.offset..<insertion.offset + insertion.count, isStepping: insertion.isStepping)
@@ -240,9 +236,7 @@ extension ReplicatingArray<UInt8> {
   /// A run that is removed one by one consists of single bytes.
   private func isASCII(_ author: ReplicaID, _ offset: Int, _ count: Int) -> Bool {
     guard let index = authorIndex[author] else { return true }
-    return authors[Int(index)].content.dropFirst(offset).prefix(count).allSatisfy {
-      $0 < 0x80 || $0 == Self.forgotten
-    }
+    return authors[Int(index)].content.dropFirst(offset).prefix(count).allSatisfy { $0 < 0x80 }
   }
 }
 

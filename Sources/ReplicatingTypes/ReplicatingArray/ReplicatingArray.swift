@@ -77,8 +77,6 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   var hasWithdrawals = false
   /// The dividers of replacements that `findDividers` has found (Dividers.swift).
   var dividers = DividerIndex()
-  /// Set as long as the origins of what was read are not needed.
-  var unrestored: UnrestoredOrigins?
 
   /// An empty sequence.
   public init() {

@@ -61,24 +61,19 @@ struct Anchors {
       for gap in gaps { for place in gap.old { words[old.hashes[place], default: 0] += 1 } }
       return words
     }
-    var result: [(old: Int, new: Int)] = []
-    result.reserveCapacity(pairs.count)
-    var dropped: [Int] = []
+    /// The pairs of sentences most of whose words are new.
+    var rewritten: [Range<Int>] = []
     var first = 0
     forEachSentence(in: newText) { sentence in
       var end = first
       while end < pairs.count, pairs[end].new < sentence.upperBound { end += 1 }
-      let kept = end - first
       defer { first = end }
       // A box is a part of the line's mark.
       let count = sentence.count { newText[new.ranges[$0].lowerBound] != UInt8(ascii: "[") }
       let keptCount = pairs[first..<end].count {
         newText[new.ranges[$0.new].lowerBound] != UInt8(ascii: "[")
       }
-      guard kept > 0, keptCount * 2 < count, isMissingWords(first..<end) else {
-        result += pairs[first..<end]
-        return
-      }
+      guard end > first, keptCount * 2 < count else { return }
       var words = moved ?? movedWords()
       var newCount = 0
       var next = first
@@ -92,13 +87,36 @@ struct Anchors {
         }
       }
       moved = words
-      if newCount * 2 > count {
-        dropped += pairs[first..<end].map { old.ranges[$0.old].lowerBound }
-      } else {
-        result += pairs[first..<end]
-      }
+      if newCount * 2 > count { rewritten.append(first..<end) }
     }
-    pairs = result
+    return drop(rewritten.filter(isMissingWords), beside: rewritten)
+  }
+
+  /// Drops some pairs, and those of `others` that stand beside dropped ones: the words of these are gone there, too.
+  ///
+  /// - Returns: the places in the old text of the words.
+  private mutating func drop(_ some: [Range<Int>], beside others: [Range<Int>]) -> [Int] {
+    if some.isEmpty { return [] }
+    let missing = Set(some.map(\.lowerBound))
+    var isDropped = others.map { missing.contains($0.lowerBound) }
+    for index in others.indices.dropFirst()
+    where isDropped[index - 1] && others[index - 1].upperBound == others[index].lowerBound {
+      isDropped[index] = true
+    }
+    for index in others.indices.dropLast().reversed()
+    where isDropped[index + 1] && others[index].upperBound == others[index + 1].lowerBound {
+      isDropped[index] = true
+    }
+    var dropped: [Int] = []
+    var result: [(old: Int, new: Int)] = []
+    result.reserveCapacity(pairs.count)
+    var place = 0
+    for index in others.indices where isDropped[index] {
+      result += pairs[place..<others[index].lowerBound]
+      dropped += pairs[others[index]].map { old.ranges[$0.old].lowerBound }
+      place = others[index].upperBound
+    }
+    pairs = result + pairs[place...]
     return dropped
   }
 

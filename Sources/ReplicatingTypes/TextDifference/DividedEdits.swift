@@ -123,11 +123,16 @@ struct DividedEdits {
     guard nextStart >= end, end == text.count || isLineEnd(at: end) else { return nil }
     if end == text.count {
       let isLine =
-        start > 0 || edit.range.lowerBound > start
+        start > 0 || lengthOfLineMark(text, start..<end) > 0
         || isFullStop(edit.replacement.last!) || (lastRewritten.map(edit.range.contains) ?? false)
+        || hasLineEnd(text[edit.range]) || hasLineEnd(edit.replacement[...])
       guard isLine else { return nil }
     }
     return lineEnd(end, start, next.first) + mark(start..<edit.range.lowerBound, previous)
+  }
+
+  private func hasLineEnd(_ utf8: ArraySlice<UInt8>) -> Bool {
+    utf8.contains(0x0A) || utf8.contains(0x0D)
   }
 
   private func isLineEnd(at place: Int) -> Bool { lengthOfLineEnd(text, place, text.count) > 0 }

@@ -42,7 +42,8 @@ public func textDifference(from old: [UInt8], to new: [UInt8]) -> [Edit<UInt8>] 
 /// Edits of a text that are sorted and apart from each other, without what each puts in the place of itself: that would be typed
 /// again. They lead to the same text. As long, for all of them together, as one difference may take.
 ///
-/// Each replacement is widened to whole tokens, also beyond the range that its edit names.
+/// Each replacement is widened to whole tokens, also beyond the range that its edit names. One character in the place of several was typed over
+/// them: it is none of these, also where it is equal to one.
 public func differences(within edits: [Edit<UInt8>], of text: [UInt8]) -> [Edit<UInt8>] {
   var budget = TextDifference.budget
   var result: [Edit<UInt8>] = []
@@ -65,6 +66,10 @@ public func differences(within edits: [Edit<UInt8>], of text: [UInt8]) -> [Edit<
       }
       continue
     }
+    if edit.isTypedOver(in: text) {
+      result.append(edit)
+      continue
+    }
     let start = edit.range.lowerBound
     var difference = UnsettledDifference(
       from: Array(text[edit.range]), to: edit.replacement, &budget)
@@ -79,6 +84,16 @@ public func differences(within edits: [Edit<UInt8>], of text: [UInt8]) -> [Edit<
 }
 
 extension Edit<UInt8> {
+  /// True if one character, no white one, is put in the place of several.
+  fileprivate func isTypedOver(in text: [UInt8]) -> Bool {
+    guard let first = replacement.first, first > 0x20, replacement.count <= 32 else { return false }
+    func isCharacter(_ utf8: ArraySlice<UInt8>) -> Bool {
+      let string = String(decoding: utf8, as: UTF8.self)
+      return string.index(after: string.startIndex) == string.endIndex
+    }
+    return isCharacter(replacement[...]) && !isCharacter(text[range].prefix(64))
+  }
+
   /// The only edit of the difference between a part of a text and what is put in its place, if it only inserts or only deletes; else
   /// nil. Only both ends are compared, and nothing is copied but what is inserted.
   ///

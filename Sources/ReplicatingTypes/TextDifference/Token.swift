@@ -4,7 +4,7 @@
 ///   without blanks, each character is a token: a sentence is no word.
 /// - A number is a run of digits, with each of `. , : / -` that stands between two digits, the sign, currency, `v` or `#` directly before it, and the
 ///   `%`, `°` or currency directly behind it: `10.50`, `2026-11-03`, `€10,50`, `v1.2.3`. A comma in front of a blank divides.
-/// - A check box is `[ ]`, `[x]`, `[X]` or `[-]`.
+/// - A check box is `[ ]`, `[x]`, `[X]`, or a sign of ASCII in square brackets: `[-]`, `[/]`, `[!]`.
 /// - Of everything else an extended grapheme cluster is a token.
 struct Token: Equatable {
   enum Kind {
@@ -102,7 +102,9 @@ struct TokenScanner {
   private var isBox: Bool {
     guard peek(at: place + 2) == UInt8(ascii: "]") else { return false }
     switch text[place + 1] {
-    case UInt8(ascii: " "), UInt8(ascii: "x"), UInt8(ascii: "X"), UInt8(ascii: "-"): return true
+    case UInt8(ascii: "x"), UInt8(ascii: "X"): return true
+    case UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "\\"): return false
+    case 0x20...0x2F, 0x3A...0x40, 0x5B...0x60, 0x7B...0x7E: return true
     default: return false
     }
   }
