@@ -15,7 +15,7 @@
 // converted end for absent. Changes that are withdrawn are not in S. Only converted ends by replicas that follow the rules are hidden.
 //
 // The rule is a function of S: insertions, removals and places are in the changes. An edit whose author knows all of S does what was typed, because such an edit never
-// removes the line feed of a carriage return alone, and never inserts between the two (`Edit.keepingLineEnds`).
+// removes the line feed of a carriage return alone, and never inserts between the two (TextDifference/LineEndKinds.swift).
 
 /// A converted end, and its anchors.
 private struct ConvertedEnd {

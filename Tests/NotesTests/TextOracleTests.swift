@@ -317,7 +317,7 @@ extension Example {
     Example(
       testDescription: "line ends, and a word is written at the end of a line",
       people: [2, 1], text: "a\nb\n", steps: [.write(0, "a\r\nb\r\n"), .write(1, "a x\nb\n")],
-      result: "a x\nb\r\n"),
+      result: "a x\r\nb\r\n"),
     Example(
       testDescription: "line ends by single ones, of two kinds", people: [1, 2],
       text: "a\rb\r", steps: [.write(0, "a\nb\n"), .write(1, "a\r\nb\r\n")],

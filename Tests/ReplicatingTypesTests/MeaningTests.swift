@@ -521,19 +521,12 @@ private struct LineEndCase {
   }
 
   private var isKnownToFail: Bool {
-    isConvertedToTwoKinds || isEditedWithin || isJoinedBeside
+    isConvertedToTwoKinds || isJoinedBeside
   }
 
   /// Known to fail: line ends become those of two kinds, and a line of one of these is deleted or joined.
   private var isConvertedToTwoKinds: Bool {
     kinds.count > 1 && acts.contains { $0.act != .nothing }
-  }
-
-  /// Known to fail: the change that converts also deletes, joins, adds or moves lines.
-  private var isEditedWithin: Bool {
-    zip(acts, conversions).contains { act, conversion in
-      conversion?.time == .within && act.act != .nothing && act.act != .split
-    }
   }
 
   /// Known to fail: two lines are joined, and another person joins them, too, deletes one of them, adds one between them or moves one.
@@ -620,22 +613,21 @@ private struct LineEndCase {
         let text = meeting.writers[index].text.string
         meeting.write(index, Self.conversion(text, from: kind, to: new), as: form)
       }
-      guard isConverting, let conversion = conversions[index] else {
-        act(kind)
-        continue
-      }
-      switch conversion.time {
+      let time = conversions[index]?.time
+      let newKind = isConverting ? conversions[index]?.kind ?? kind : kind
+      switch time {
+      case nil: act(kind)
       case .before:
-        convert(conversion.kind)
-        act(conversion.kind)
+        if isConverting { convert(newKind) }
+        act(newKind)
       case .behind:
         act(kind)
-        convert(conversion.kind)
+        if isConverting { convert(newKind) }
       case .within:
+        // Said as a whole with and without the conversion: which of two lines was moved is not told.
         let acted = String(
           decoding: Array(text.utf8).applying(edits(index, kind)), as: UTF8.self)
-        let new = Array(acted.utf8).applying(
-          Self.conversion(acted, from: kind, to: conversion.kind))
+        let new = Array(acted.utf8).applying(Self.conversion(acted, from: kind, to: newKind))
         meeting.write(
           index, [Edit(range: 0..<text.utf8.count, replacement: new)], as: form)
       }

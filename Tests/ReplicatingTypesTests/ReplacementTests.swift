@@ -126,7 +126,7 @@ private let lineEnds = [
   Row("a␍⏎", "a␍", "␍⏎→␍‖␍"),
   Row("a␍⏎", "a⏎", "␍→"),
   Row("a␍⏎b", "␍⏎b", "a→"),
-  Row("xya␍⏎b", "xy⏎b", "a␍→"),
+  Row("xya␍⏎b", "xy⏎b", "a→", "␍→"),
   Row("a␍⏎bc⏎d", "a␍d", "␍⏎→␍‖␍", "bc⏎→"),
   Row("one⏎two⏎three⏎", "one⏎2␍⏎three⏎", "two→2‖␍⏎", "→␍‖␍"),
   Row("a⏎b⏎", "c␍⏎d␍⏎", "a→c‖␍⏎", "→␍‖␍", "b→d‖␍⏎", "→␍‖␍"),

@@ -180,7 +180,8 @@ private func told(_ old: String, _ new: String) -> [String] {
     let lines = lines(words(wordCount, &generator), 9)
     let old = lines.joined(separator: "\n")
     #expect(old.utf8.count > 5 * wordCount)
-    let removals = edits(lines.joined(separator: "\r\n"), old, atMost: 1 << 12)
+    let removals = textDifference(
+      from: Array(lines.joined(separator: "\r\n").utf8), to: Array(old.utf8))
     #expect(removals.count == lines.count - 1)
     #expect(removals.allSatisfy { $0.range.count == 1 && $0.replacement.isEmpty })
     let indented = edits(old, lines.map { "  " + $0 }.joined(separator: "\n"), atMost: 1 << 12)
@@ -265,10 +266,9 @@ private func told(_ old: String, _ new: String) -> [String] {
     changed[lineCount * 9 / 10] = "two"
     #expect(edits(text(same), text(changed), atMost: 1 << 12).count == 2)
     _ = edits(text(same), text(same.map { _ in "all others" }), atMost: 1 << 12)
-    // A row of nothing but line feeds, and of two kinds of lines.
-    #expect(
-      edits(text(same.map { _ in "" }), text(same.map { _ in "\r" }), atMost: 1 << 12).count
-        == same.count)
+    // A row of nothing but line ends, and of two kinds of lines.
+    let ends = ["", "\r"].map { end in Array(text(same.map { _ in end }).utf8) }
+    #expect(textDifference(from: ends[0], to: ends[1]).count == same.count)
     var generator = SplitMix64(seed: 5)
     let kinds = (0..<2).map { _ in same.map { _ in generator.pick(["a", "b"]) } }
     _ = edits(text(kinds[0]), text(kinds[1]), atMost: most)

@@ -136,7 +136,7 @@ import Testing
       let settled = snapping.settle(one.edit)
       #expect(
         settled.undivided
-          == snapping.snap(snapping.slide([one.edit]).flatMap { $0.keepingLineEnds(in: one.text) }),
+          == snapping.snap(snapping.slide([one.edit])),
         at(seed, step))
       // The comparison of both texts leads to the same, or to what is left of the edit where both texts begin and end alike.
       let new = Self.applied(one.edit, to: one.text)
@@ -144,7 +144,7 @@ import Testing
       difference.compare(Hunk(old: one.text.indices, new: new.indices))
       #expect(
         textDifference(from: one.text, to: new).undivided
-          == snapping.snap(snapping.slide(snapping.joiningNeighbours(difference.edits))),
+          == snapping.snap(snapping.slide(difference.edits.joiningNeighbours())),
         at(seed, step))
     }
   }

@@ -13,21 +13,6 @@
 // piece. It is not where an author names other origins than it saw: then the elements of a piece may be several chains, and
 // where pieces are cut, which depends on the order of arrival, must not decide anything.
 
-/// Decides which of two insertions between the same elements comes first: the greater one.
-struct Precedence: Comparable {
-  private let rank: UInt8
-  private let timestamp: LamportTimestamp
-
-  init(rank: UInt8, count: UInt64, replica: ReplicaID) {
-    self.rank = rank
-    timestamp = LamportTimestamp(count: count, replica: replica)
-  }
-
-  static func < (one: Self, other: Self) -> Bool {
-    one.rank == other.rank ? one.timestamp < other.timestamp : one.rank < other.rank
-  }
-}
-
 extension ReplicatingArray {
   /// Enters a run of elements of `author`, the next in its numbering, and returns the offset of the first.
   @inline(__always)

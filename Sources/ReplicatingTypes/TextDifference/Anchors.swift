@@ -197,7 +197,7 @@ private func endsSentence(_ text: [UInt8], _ range: Range<Int>) -> Bool {
   var isEnd = false
   for place in range {
     switch text[place] {
-    case 0x0A, 0x0D: return true
+    case 0x0A: return true
     case 0x20 where isEnd, 0x09 where isEnd: return true
     case UInt8(ascii: "."), UInt8(ascii: "!"), UInt8(ascii: "?"): isEnd = true
     case 0xE2, 0xE3, 0xEF:

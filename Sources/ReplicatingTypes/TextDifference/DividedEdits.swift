@@ -16,20 +16,8 @@ struct DividedEdits {
   /// Edits of the text that replace whole tokens, each with its divider.
   func divided(_ edits: [Edit<UInt8>]) -> [Edit<UInt8>] {
     var result = edits
-    for index in edits.indices where !edits[index].replacement.isEmpty {
-      if edits[index].isConversion(in: text) {
-        // The divider marks the edit as a conversion (LineEnds.swift).
-        result[index].divider = edits[index].replacement
-        continue
-      }
-      if edits[index].range.isEmpty {
-        // Text typed in front of a line end that is converted, too.
-        let place = edits[index].range.lowerBound
-        if edits[index].replacement.last == 0x0D, place < text.count, text[place] == 0x0A {
-          result[index].divider = [0x0D]
-        }
-        continue
-      }
+    for index in edits.indices
+    where !edits[index].range.isEmpty && !edits[index].replacement.isEmpty {
       let next = index + 1 < edits.count ? edits[index + 1].range.lowerBound : text.count
       let edit = withFullStop(edits[index], before: next)
       result[index] = edit
@@ -120,7 +108,7 @@ struct DividedEdits {
     var end = edit.range.upperBound
     while end < text.count, text[end] == 0x20 || text[end] == 0x09 { end += 1 }
     let nextStart = next.first?.range.lowerBound ?? text.count + 1
-    guard nextStart >= end, end == text.count || isLineEnd(at: end) else { return nil }
+    guard nextStart >= end, end == text.count || text[end] == 0x0A else { return nil }
     if end == text.count {
       let isLine =
         start > 0 || lengthOfLineMark(text, start..<end) > 0
@@ -128,31 +116,11 @@ struct DividedEdits {
         || hasLineEnd(text[edit.range]) || hasLineEnd(edit.replacement[...])
       guard isLine else { return nil }
     }
-    return lineEnd(end, start, next.first) + mark(start..<edit.range.lowerBound, previous)
+    return [0x0A] + mark(start..<edit.range.lowerBound, previous)
   }
 
   private func hasLineEnd(_ utf8: ArraySlice<UInt8>) -> Bool {
-    utf8.contains(0x0A) || utf8.contains(0x0D)
-  }
-
-  private func isLineEnd(at place: Int) -> Bool { lengthOfLineEnd(text, place, text.count) > 0 }
-
-  /// The kind of line end that is behind a line in the new text; that before the line, if the text ends with it.
-  private func lineEnd(_ place: Int, _ start: Int, _ next: Edit<UInt8>?) -> [UInt8] {
-    if place == text.count {
-      guard start > 0 else { return [0x0A] }
-      if text[start - 1] == 0x0D { return [0x0D] }
-      return start > 1 && text[start - 2] == 0x0D ? [0x0D, 0x0A] : [0x0A]
-    }
-    var end = Array(text[place..<place + lengthOfLineEnd(text, place, text.count)])
-    if let next, next.range.lowerBound <= place + end.count,
-      next.range.upperBound <= place + end.count,
-      next.isConversion(in: text)
-    {
-      end.replaceSubrange(
-        next.range.lowerBound - place..<next.range.upperBound - place, with: next.replacement)
-    }
-    return end
+    utf8.contains(0x0A)
   }
 
   /// A line's mark after the edits before.

@@ -3,22 +3,15 @@ struct Line {
   var content: Range<Int>
   var end: Range<Int>
 
-  /// The lines of a part of a text, one more than there are line ends: line feeds, carriage returns, and both as one.
+  /// The lines of a part of a text, one more than there are line feeds.
   static func lines(of text: [UInt8], in range: Range<Int>) -> [Line] {
     var lines: [Line] = []
     var start = range.lowerBound
-    var place = start
-    while place < range.upperBound {
-      let length = lengthOfLineEnd(text, place, range.upperBound)
-      if length == 0 {
-        place += 1
-        continue
-      }
-      lines.append(Line(content: start..<place, end: place..<place + length))
-      place += length
-      start = place
+    for place in range where text[place] == 0x0A {
+      lines.append(Line(content: start..<place, end: place..<place + 1))
+      start = place + 1
     }
-    lines.append(Line(content: start..<place, end: place..<place))
+    lines.append(Line(content: start..<range.upperBound, end: range.upperBound..<range.upperBound))
     return lines
   }
 
@@ -27,15 +20,7 @@ struct Line {
 }
 
 func isLineStart(_ text: [UInt8], _ place: Int) -> Bool {
-  place == 0 || text[place - 1] == 0x0A || text[place - 1] == 0x0D
-}
-
-/// The number of bytes of the line end at a place; 0 if there is none.
-func lengthOfLineEnd(_ text: [UInt8], _ place: Int, _ end: Int) -> Int {
-  guard place < end else { return 0 }
-  if text[place] == 0x0A { return 1 }
-  if text[place] != 0x0D { return 0 }
-  return place + 1 < end && text[place + 1] == 0x0A ? 2 : 1
+  place == 0 || text[place - 1] == 0x0A
 }
 
 /// The number of bytes of what a line begins with and keeps when it is rewritten: indentation, marks of quotes, lists, numbers and
@@ -81,7 +66,7 @@ func sentenceStart(in text: [UInt8], before place: Int, from low: Int) -> Int {
   var index = place
   while index > low {
     let byte = text[index - 1]
-    if byte == 0x0A || byte == 0x0D { return index }
+    if byte == 0x0A { return index }
     if byte == 0x20, index - 1 > low, isFullStop(text[index - 2]), index < place { return index }
     index -= 1
   }
@@ -93,7 +78,7 @@ func sentenceEnd(in text: [UInt8], behind place: Int, to high: Int) -> Int {
   var index = place
   while index < high {
     let byte = text[index]
-    if byte == 0x0A || byte == 0x0D { return index }
+    if byte == 0x0A { return index }
     if index > place, byte == 0x20, isFullStop(text[index - 1]) { return index }
     index += 1
   }
@@ -105,40 +90,19 @@ func isFullStop(_ byte: UInt8) -> Bool {
 }
 
 extension Edit<UInt8> {
-  /// The same edit; of one that deletes the line feed of a carriage return, or types a line feed behind a carriage return, that part becomes an edit that
-  /// replaces the line end: a line end is one thing (LineEnds.swift).
-  func keepingLineEnds(in text: [UInt8]) -> [Edit<UInt8>] {
-    let (low, high) = (range.lowerBound, range.upperBound)
-    guard low > 0, text[low - 1] == 0x0D, high == text.count || text[high] != 0x0A else {
-      return [self]
-    }
-    if range.isEmpty, replacement == [0x0A] {
-      return [Edit(range: low - 1..<low, replacement: [0x0D, 0x0A])]
-    }
-    guard replacement.isEmpty, !range.isEmpty, text[low] == 0x0A else { return [self] }
-    let end = Edit(range: low - 1..<low + 1, replacement: [0x0D])
-    return high == low + 1 ? [end] : [end, Edit(range: low + 1..<high, replacement: [])]
-  }
-
   /// The same edit; of an insertion of several lines in front of an empty line's end, with an empty line among them, two insertions of whole lines: the
   /// empty line is the one that was there, and what others write above it stays in a line of its own.
   func keepingEmptyLine(in text: [UInt8]) -> [Edit<UInt8>] {
     let place = range.lowerBound
-    let length = lengthOfLineEnd(text, place, text.count)
-    guard range.isEmpty, length > 0, isLineStart(text, place), replacement.count > length + 2,
-      !isLineStart(replacement, replacement.count)
+    guard range.isEmpty, place < text.count, text[place] == 0x0A, isLineStart(text, place),
+      !isLineStart(replacement, replacement.count),
+      let empty = replacement.indices.dropFirst().first(where: {
+        replacement[$0] == 0x0A && replacement[$0 - 1] == 0x0A
+      })
     else { return [self] }
-    let end = text[place..<place + length]
-    let empty = replacement.indices.first { index in
-      index > 0 && isLineStart(replacement, index) && replacement[index...].starts(with: end)
-        && lengthOfLineEnd(replacement, index, replacement.count) == length
-        && (replacement[index] == 0x0D || replacement[index - 1] == 0x0A)
-    }
-    guard let empty else { return [self] }
-    let (below, rest) = (place + length, Array(replacement[(empty + length)...]))
     return [
       Edit(range: range, replacement: Array(replacement[..<empty])),
-      Edit(range: below..<below, replacement: rest + end),
+      Edit(range: place + 1..<place + 1, replacement: replacement[(empty + 1)...] + [0x0A]),
     ]
   }
 
@@ -164,16 +128,5 @@ extension Edit<UInt8> {
       line = below
     }
     return nil
-  }
-
-  /// True if the edit only makes one line end of another.
-  func isConversion(in text: [UInt8]) -> Bool {
-    let (low, high) = (range.lowerBound, range.upperBound)
-    if range.count == 1, replacement.isEmpty {
-      return text[low] == 0x0D && high < text.count && text[high] == 0x0A
-    }
-    guard range.count <= 2, Self.isLineEnd(replacement) else { return false }
-    if !range.isEmpty { return lengthOfLineEnd(text, low, high) == range.count }
-    return replacement == [0x0D] && high < text.count && text[high] == 0x0A
   }
 }

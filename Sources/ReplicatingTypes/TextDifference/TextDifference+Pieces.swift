@@ -3,9 +3,8 @@ internal import Bytes
 /// The parts of a text that are held against those of another one: lines without the white space around them, words (`Token`) without
 /// what is between them, or characters.
 ///
-/// The white space between lines and words is no part of them, so a line is the same with another indentation and another line end, and a
-/// word where lines are broken anew. Nor is the carriage return a part of the line end `\r\n`, which is one character. White space by
-/// itself is no line: a blank line that stands in both texts need not be the same one.
+/// The white space between lines and words is no part of them, so a line is the same with another indentation, and a word where lines are broken anew.
+/// White space by itself is no line: a blank line that stands in both texts need not be the same one.
 ///
 /// Pieces are held against each other by hashes of their bytes. Different pieces can have the same one, by chance or by
 /// intent: what is taken for equal must be compared.
@@ -56,9 +55,7 @@ struct Pieces {
     var place = range.lowerBound
     for character in String(decoding: text[range], as: UTF8.self) {
       let end = place + character.utf8.count
-      // A line end is one piece, and the same one with a carriage return or without.
-      let isLineEnd = character == "\r\n"
-      guard append((isLineEnd ? end - 1 : place)..<end, of: text) else { return false }
+      guard append(place..<end, of: text) else { return false }
       place = end
     }
     return true

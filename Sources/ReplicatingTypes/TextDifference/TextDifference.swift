@@ -1,3 +1,5 @@
+internal import Bytes
+
 // From two texts to the edits that lead from one to the other.
 //
 // The comparing is the standard library's `difference(from:)` over lines, and over words where lines differ. Its time is the square of what
@@ -13,8 +15,9 @@
 //   that differ only in how characters are composed do differ. Long rows of them are cut (`CommonPieces.swift`).
 //
 // Words that both texts have are anchors (`Anchors.swift`), but for those of a sentence most of whose words are new: such a sentence is
-// replaced whole. What stands between two anchors is replaced as it stands, line by line where both sides have as many lines. A line end that
-// becomes one of another kind is an edit by itself, also where it touches another edit.
+// replaced whole. What stands between two anchors is replaced as it stands, line by line where both sides have as many lines.
+//
+// All this sees line feeds only. A line end that becomes one of another kind is an edit by itself (`LineEndKinds.swift`), also where it touches another edit.
 //
 // At last what is ambiguous is settled as people mean it (`WordSnapping.swift`), edits are widened to whole tokens
 // (`WordSnapping+Tokens.swift`), and each replacement gets its divider (`DividedEdits.swift`).
@@ -25,10 +28,13 @@
 /// O(n) in bytes and O(n log n) in the lines and words of the region that differs, and bounded work within them.
 public func textDifference(from old: [UInt8], to new: [UInt8]) -> [Edit<UInt8>] {
   let rest = Hunk(old: 0..<old.count, new: 0..<new.count).trimmed(old, new)
+  if rest.old.isEmpty && rest.new.isEmpty { return [] }
+  if let edits = editsBesideCarriageReturns(from: old, to: new, in: rest, textDifference) {
+    return edits
+  }
   let snapping = WordSnapping(text: old)
   if rest.old.isEmpty || rest.new.isEmpty {
     // Text was typed or deleted at one place: nothing has to be compared.
-    if rest.old.isEmpty && rest.new.isEmpty { return [] }
     let edit = Edit(range: rest.old, replacement: Array(new[rest.new]))
     let settled = snapping.settle(edit)
     return settled.count == 1 ? settled[0].keepingWholeLine(in: old) ?? settled : settled
@@ -45,25 +51,16 @@ public func textDifference(from old: [UInt8], to new: [UInt8]) -> [Edit<UInt8>] 
 /// Each replacement is widened to whole tokens, also beyond the range that its edit names. One character in the place of several was typed over
 /// them: it is none of these, also where it is equal to one.
 public func differences(within edits: [Edit<UInt8>], of text: [UInt8]) -> [Edit<UInt8>] {
+  if let edits = editsBesideCarriageReturns(edits, of: text, differences) { return edits }
   var budget = TextDifference.budget
   var result: [Edit<UInt8>] = []
   result.reserveCapacity(edits.count)
   var given: Set<Int> = []
   var lastRewritten: Int?
-  for (index, edit) in edits.enumerated() {
+  for edit in edits {
     if edit.range.isEmpty || edit.replacement.isEmpty {
-      let parts = edit.keepingLineEnds(in: text)
-      let isApart =
-        (result.last?.range.upperBound ?? -1) < parts[0].range.lowerBound
-        && (index + 1 == edits.count
-          || edits[index + 1].range.lowerBound > parts.last!.range.upperBound)
-      if isApart, parts != [edit] {
-        for part in parts where part.replacement.isEmpty { given.insert(part.range.lowerBound) }
-        result += parts
-      } else {
-        given.insert(edit.range.lowerBound)
-        result.append(edit)
-      }
+      given.insert(edit.range.lowerBound)
+      result.append(edit)
       continue
     }
     if edit.isTypedOver(in: text) {
@@ -103,6 +100,9 @@ extension Edit<UInt8> {
     replacing range: Range<Int>, of text: [UInt8], with replacement: [UInt8],
     lookingAt bounds: Range<Int>
   ) {
+    guard text.span.extracting(bounds).firstIndex(of: UInt8(ascii: "\r")) == nil,
+      replacement.span.firstIndex(of: UInt8(ascii: "\r")) == nil
+    else { return nil }
     let rest = Hunk(old: range, new: 0..<replacement.count).trimmed(text, replacement)
     guard rest.old.isEmpty != rest.new.isEmpty else { return nil }
     let edits = WordSnapping(text: text, bounds: bounds)
@@ -123,15 +123,14 @@ private struct UnsettledDifference {
       edits = []
     } else if rest.old.isEmpty || rest.new.isEmpty {
       let edit = Edit(range: rest.old, replacement: Array(new[rest.new]))
-      edits = WordSnapping(text: old).slide([edit]).flatMap { $0.keepingLineEnds(in: old) }
-        .flatMap { $0.keepingEmptyLine(in: old) }
+      edits = WordSnapping(text: old).slide([edit]).flatMap { $0.keepingEmptyLine(in: old) }
     } else {
       var difference = TextDifference(old: old, new: new, budget: budget)
       difference.compare(rest)
       budget = difference.budget
       lastRewritten = difference.lastRewritten
       let snapping = WordSnapping(text: old)
-      edits = snapping.slide(snapping.joiningNeighbours(difference.edits))
+      edits = snapping.slide(difference.edits.joiningNeighbours())
     }
   }
 
@@ -305,49 +304,17 @@ struct TextDifference {
   private mutating func replace(_ hunk: Hunk) {
     guard var rest = rest(of: hunk) else { return }
     rest = withWords(rest, in: hunk)
-    // A carriage return and its line feed are one.
-    let (end, newEnd) = rest.end
-    if end < old.count, newEnd < new.count, old[end] == lineFeed, new[newEnd] == lineFeed,
-      old[end - 1] == carriageReturn || new[newEnd - 1] == carriageReturn
-    {
-      rest = Hunk(from: rest.start, to: (end + 1, newEnd + 1))
-    }
-    let (start, newStart) = rest.start
-    if start > 0, newStart > 0, old[start - 1] == carriageReturn,
-      new[newStart - 1] == carriageReturn,
-      old[start] == lineFeed || new[newStart] == lineFeed
-    {
-      rest = Hunk(from: (start - 1, newStart - 1), to: rest.end)
-    }
     rest = withLineMark(rest, in: hunk)
-    var (lines, newLines) = (Line.lines(of: old, in: rest.old), Line.lines(of: new, in: rest.new))
+    let (lines, newLines) = (Line.lines(of: old, in: rest.old), Line.lines(of: new, in: rest.new))
     if lines.count == newLines.count, lines.count <= Self.mostLines {
       if replaceBetweenBlankLines(rest) { return }
-      for (line, newLine) in zip(lines, newLines) {
-        replaceContent(line, newLine)
-        convert(line.end, newLine.end)
-      }
+      for (line, newLine) in zip(lines, newLines) { replaceContent(line, newLine) }
     } else if isBlank(rest) {
       for part in hunks(between: commonPieces(of: rest, cutAt: .characters), in: rest) {
         append(part)
       }
     } else {
-      if lines[0].content.isEmpty, newLines[0].content.isEmpty {
-        convert(lines.removeFirst().end, newLines.removeFirst().end)
-      }
-      // The last line has no end.
-      let isEnd =
-        lines.count > 1 && newLines.count > 1 && lines.last!.content.isEmpty
-        && newLines.last!.content.isEmpty
-      if isEnd {
-        lines.removeLast()
-        newLines.removeLast()
-      }
-      append(
-        Hunk(
-          old: lines[0].content.lowerBound..<lines.last!.content.upperBound,
-          new: newLines[0].content.lowerBound..<newLines.last!.content.upperBound))
-      if isEnd { convert(lines.last!.end, newLines.last!.end) }
+      append(rest)
     }
   }
 
@@ -357,12 +324,11 @@ struct TextDifference {
   /// - Returns: False if that is not so.
   private mutating func replaceBetweenBlankLines(_ hunk: Hunk) -> Bool {
     let (end, newEnd) = hunk.end
-    let length = lengthOfLineEnd(old, end, old.count)
-    guard length > 0, lengthOfLineEnd(new, newEnd, new.count) == length,
+    guard end < old.count, old[end] == lineFeed, newEnd < new.count, new[newEnd] == lineFeed,
       isLineStart(old, hunk.old.lowerBound), isLineStart(new, hunk.new.lowerBound)
     else { return false }
     // The last of the lines that both have is no line.
-    let whole = Hunk(from: hunk.start, to: (end + length, newEnd + length))
+    let whole = Hunk(from: hunk.start, to: (end + 1, newEnd + 1))
     let lines = Array(Line.lines(of: old, in: whole.old).dropLast())
     let newLines = Array(Line.lines(of: new, in: whole.new).dropLast())
     let kinds = zip(lines, newLines).map { ($0.content.isEmpty, $1.content.isEmpty) }
@@ -377,7 +343,6 @@ struct TextDifference {
       let (line, newLine) = (lines[line], newLines[newLine])
       append(Hunk(from: rest.start, to: (line.content.lowerBound, newLine.content.lowerBound)))
       replaceContent(line, newLine)
-      convert(line.end, newLine.end)
       rest = Hunk(from: (line.end.upperBound, newLine.end.upperBound), to: rest.end)
     }
     append(rest)
@@ -459,27 +424,13 @@ struct TextDifference {
     append(content)
   }
 
-  /// Makes a line end one of another kind, by an edit of its own.
-  private mutating func convert(_ end: Range<Int>, _ newEnd: Range<Int>) {
-    let (kind, newKind) = (Array(old[end]), Array(new[newEnd]))
-    if kind == newKind { return }
-    switch (kind, newKind) {
-    case ([carriageReturn, lineFeed], [lineFeed]):
-      edits.append(Edit(range: end.lowerBound..<end.upperBound - 1, replacement: []))
-    case ([lineFeed], [carriageReturn, lineFeed]):
-      edits.append(Edit(range: end.lowerBound..<end.lowerBound, replacement: [carriageReturn]))
-    default:
-      edits.append(Edit(range: end, replacement: newKind))
-    }
-  }
-
   private mutating func append(_ whole: Hunk) {
     var hunk = whole.trimmed(old, new)
     if hunk.old.isEmpty, hunk.new.isEmpty { return }
     if !hunk.old.isEmpty, !hunk.new.isEmpty { hunk = withWords(hunk, in: whole) }
     let edit = Edit(range: hunk.old, replacement: Array(new[hunk.new]))
     if (edits.last?.range.upperBound ?? -1) < hunk.old.lowerBound {
-      edits += edit.keepingLineEnds(in: old).flatMap { $0.keepingEmptyLine(in: old) }
+      edits += edit.keepingEmptyLine(in: old)
     } else {
       edits.append(edit)
     }
@@ -560,4 +511,3 @@ struct TextDifference {
 }
 
 private let lineFeed = UInt8(ascii: "\n")
-private let carriageReturn = UInt8(ascii: "\r")

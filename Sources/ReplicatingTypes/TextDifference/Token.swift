@@ -68,9 +68,6 @@ struct TokenScanner {
     case 0x0A:
       place += 1
       return .lineEnd
-    case 0x0D:
-      place += peek(at: place + 1) == 0x0A ? 2 : 1
-      return .lineEnd
     case 0x00...0x20, 0x7F:
       place += 1
       return .blank

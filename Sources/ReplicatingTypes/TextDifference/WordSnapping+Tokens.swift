@@ -8,14 +8,12 @@ extension WordSnapping {
     let high = min(bounds.upperBound, edit.range.upperBound + Self.reach)
     let edit = slid(edit, within: low..<high)
     if isTyping(edit) { return [edit] }
-    let parts = edit.keepingLineEnds(in: text).flatMap { $0.keepingEmptyLine(in: text) }
-    return DividedEdits(of: text).divided(snap(parts))
+    return DividedEdits(of: text).divided(snap(edit.keepingEmptyLine(in: text)))
   }
 
   /// Widens edits to whole tokens, but those that type or delete within one word.
   ///
-  /// `edits` are sorted and apart from each other, or touch where one makes a line end of another kind; so are those returned, and they
-  /// lead to the same text. O(edits, and the text up to the next blanks around them).
+  /// `edits` are sorted and apart from each other; so are those returned, and they lead to the same text. O(edits, and the text up to the next blanks around them).
   ///
   /// - Parameter isGiven: true for insertions and deletions that a client has named: they are widened to whole characters only.
   func snap(
@@ -25,15 +23,6 @@ extension WordSnapping {
     result.reserveCapacity(edits.count)
     var first = 0
     while first < edits.count {
-      let edit = edits[first]
-      if edit.isConversion(in: text),
-        result.last.map({ $0.range.upperBound < edit.range.lowerBound }) ?? true,
-        first + 1 == edits.count || edits[first + 1].range.lowerBound > edit.range.upperBound + 1
-      {
-        result.append(edit)
-        first += 1
-        continue
-      }
       let low = max(
         safePlace(in: text, before: edits[first].range.lowerBound, from: bounds.lowerBound),
         result.last?.range.upperBound ?? 0)
@@ -51,29 +40,9 @@ extension WordSnapping {
       }
       first = end
     }
-    let joined = joiningNeighbours(result)
+    let joined = result.joiningNeighbours()
     // A replacement that has grown may touch what is typed in a word.
     return joined.count < result.count ? snap(joined, isGiven: isGiven) : joined
-  }
-
-  /// Edits of which those that touch each other are made one, but for line ends that become others.
-  func joiningNeighbours(_ edits: [Edit<UInt8>]) -> [Edit<UInt8>] {
-    if edits.count < 2 { return edits }
-    var result: [Edit<UInt8>] = []
-    result.reserveCapacity(edits.count)
-    for edit in edits {
-      guard let last = result.last, last.range.upperBound == edit.range.lowerBound,
-        last.range.isEmpty && edit.range.isEmpty
-          || !last.isConversion(in: text) && !edit.isConversion(in: text)
-      else {
-        result.append(edit)
-        continue
-      }
-      result[result.count - 1] = Edit(
-        range: last.range.lowerBound..<edit.range.upperBound,
-        replacement: last.replacement + edit.replacement)
-    }
-    return result
   }
 
   /// True if tokens obviously begin and end where an edit does, before and afterwards.
@@ -183,10 +152,8 @@ private struct Neighbourhood {
     // Insertions and deletions that a client names stay as they are, also several in one word.
     if some.count > 1, some.allSatisfy(isGiven), isASCII(whole) { return Array(some) }
     guard some.count == 1, let edit = some.first else { return [replacing] }
-    if edit.range == whole.old || edit.isConversion(in: text) { return [edit] }
+    if edit.range == whole.old { return [edit] }
     guard edit.range.isEmpty || edit.replacement.isEmpty else { return [replacing] }
-    // A line end of another kind beside what is typed or deleted: its line feed stays.
-    if changesLineEnd(edit) { return [edit] }
     if isGiven(edit) {
       return [wholeCharacters(edit, whole) ?? edit]
     }
@@ -195,19 +162,7 @@ private struct Neighbourhood {
 
   /// True if no character of a hunk has several bytes, in both texts.
   private func isASCII(_ hunk: Hunk) -> Bool {
-    (text[hunk.old] + newText[hunk.new]).allSatisfy { $0 < 0x80 && $0 != 0x0D }
-  }
-
-  /// True for an insertion or deletion that ends with the carriage return of a line feed that stays, or an insertion that begins with the line
-  /// feed of a carriage return that does, if it divides no other character.
-  private func changesLineEnd(_ edit: Edit<UInt8>) -> Bool {
-    let moved = edit.range.isEmpty ? edit.replacement[...] : text[edit.range]
-    let (low, high) = (edit.range.lowerBound, edit.range.upperBound)
-    let before = low > 0 ? text[low - 1] : 0x0A
-    let behind = high < text.count ? text[high] : 0x20
-    if moved.last == 0x0D, behind == 0x0A { return before < 0x80 && moved.first! < 0x80 }
-    return edit.range.isEmpty && moved.first == 0x0A && before == 0x0D && behind < 0x80
-      && moved.last! < 0x80
+    (text[hunk.old] + newText[hunk.new]).allSatisfy { $0 < 0x80 }
   }
 
   /// True if an insertion or deletion is made within a word that remains one.
@@ -238,7 +193,7 @@ private struct Neighbourhood {
   private func wholeCharacters(_ edit: Edit<UInt8>, _ whole: Hunk) -> Edit<UInt8>? {
     let (low, high) = (edit.range.lowerBound, edit.range.upperBound)
     let around = text[max(whole.old.lowerBound, low - 1)..<min(whole.old.upperBound, high + 1)]
-    if around.allSatisfy({ $0 < 0x80 && $0 != 0x0D }), edit.replacement.allSatisfy({ $0 < 0x80 }) {
+    if around.allSatisfy({ $0 < 0x80 }), edit.replacement.allSatisfy({ $0 < 0x80 }) {
       return nil
     }
     let starts = Self.characters(text[whole.old]).map { $0 + whole.old.lowerBound }
