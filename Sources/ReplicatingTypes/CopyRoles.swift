@@ -6,6 +6,8 @@ struct CopyRoles {
   private let withheld: Counterparts
   /// The converted line ends that are hidden (LineEnds.swift).
   var hiddenLineEnds: Set<LocalID> = []
+  /// By line end: the changes that put converted ones in its place.
+  var converters: [LocalID: Set<LocalChange>] = [:]
   /// True if there are no copies.
   let isEmpty: Bool
 

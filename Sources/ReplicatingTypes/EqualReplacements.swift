@@ -350,7 +350,7 @@ extension ReplicatingArray<UInt8> {
       roles = CopyRoles(copies(at: version).map { ($0, shown(of: $0, continuations)) })
     }
     if !dividers.lineEnds.isEmpty {
-      roles.hiddenLineEnds = hiddenLineEnds(at: version, without: roles)
+      (roles.hiddenLineEnds, roles.converters) = lineEndRoles(at: version, without: roles)
     }
     return roles
   }

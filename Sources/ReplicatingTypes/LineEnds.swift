@@ -2,13 +2,16 @@
 //
 // A *converted end* E is a line end (a carriage return, a line feed, or both), all or the end of an insertion by a change c that brings the same once
 // more as its divider (Dividers.swift), which tells it from one that was typed; that divider is never shown. E *replaces* those of its origins that are such
-// characters and that c removed. If there are none, E is a carriage return and *extends* its right origin, a line feed. These are its *anchors*.
+// characters, that c removed, and that the converted end before E by c does not replace; the left one of two, unless these are a carriage return and its line feed. If there are
+// none, E is a carriage return and *extends* its right origin, a line feed. These are its *anchors*.
+//
+// A line end is *gone* if a change removed it that puts no converted end in its place, or if one that replaces it is gone. Of a carriage return and a line feed that counts of the line feed.
 //
 // E is hidden if
 //
 //   1. E extends a line feed that a change removed, or
 //   2. E extends a line feed, and between the two stands another converted end that extends it, or an element that no change removed, or
-//   3. E replaces its anchors, and one change removed all of them that puts no converted end in the place of one of them, or
+//   3. E replaces its anchors, and the last of them is gone, and not because of E alone, or
 //   4. E replaces an anchor, and another converted end that replaces it stands in front of E.
 //
 // An anchor counts as removed if its insertion is withdrawn, or is a copy that is withheld (EqualReplacements.swift). The rules on dividers and separators take a hidden
@@ -29,11 +32,14 @@ private struct ConvertedEnd {
 }
 
 extension ReplicatingArray<UInt8> {
-  /// The converted ends that are hidden in a state; nil for the present one. Where no changes are concurrent, and none is withdrawn, there are none.
+  /// The converted ends that are hidden in a state, nil for the present one, and the changes that put some in the place of line ends. Where no changes are concurrent, and none is withdrawn,
+  /// none are hidden.
   ///
   /// - Complexity: O(runs × log runs), and for each converted end O(log runs + pieces between it and its anchor).
-  mutating func hiddenLineEnds(at version: Version?, without copies: CopyRoles) -> Set<LocalID> {
-    guard isConcurrent || hasWithdrawals else { return [] }
+  mutating func lineEndRoles(
+    at version: Version?, without copies: CopyRoles
+  ) -> (hidden: Set<LocalID>, converters: [LocalID: Set<LocalChange>]) {
+    guard isConcurrent || hasWithdrawals else { return ([], [:]) }
     if !isIndexed { buildIndex() }
     // A state of the past may hide other line ends: texts are compared without their white characters (TextSum.swift). What is contested
     // counts as concurrent, also where a withdrawal alone hides a line end (`restoreMerge`).
@@ -52,8 +58,7 @@ extension ReplicatingArray<UInt8> {
     func removers(of element: LocalID) -> [LocalChange] {
       removals.removers(of: element).filter(isThere)
     }
-    let ends = dividers.lineEnds.filter { isThere($0.change) }
-      .compactMap { convertedEnd(of: $0, removals) }
+    let ends = convertedEnds(isThere, removals)
     var converters: [LocalID: Set<LocalChange>] = [:]
     /// By anchor: the first of the converted ends that replace it, the last of those that extend it.
     var (first, last): ([LocalID: LocalID], [LocalID: LocalID]) = ([:], [:])
@@ -69,16 +74,26 @@ extension ReplicatingArray<UInt8> {
         }
       }
     }
+    /// True if a change removed a line end that puts no converted end in its place.
+    func isRemoved(_ element: LocalID) -> Bool {
+      !removers(of: element).allSatisfy { converters[element]?.contains($0) ?? false }
+    }
+    /// By anchor: the converted ends in its place that are gone.
+    var gone: [LocalID: [LocalID]] = [:]
+    // Who converts a line end knows it, and so came later.
+    for end in ends.sorted(by: { timestamp(of: $0.element) > timestamp(of: $1.element) })
+    where end.replaces && (gone[end.element] != nil || isRemoved(end.element)) {
+      gone[end.anchors.last!, default: []].append(end.element)
+    }
     func isHidden(_ end: ConvertedEnd) -> Bool {
       if !end.anchors.allSatisfy({ isThere($0) }) { return true }
-      let removers = end.anchors.map(removers)
+      let anchor = end.anchors.last!
       guard end.replaces else {
-        return !removers[0].isEmpty || last[end.anchors[0]] != end.element
+        return !removers(of: anchor).isEmpty || last[anchor] != end.element
           || walker.isSeparated(end, removals, isThere, { isThere($0) })
       }
-      let known = end.anchors.reduce(into: Set<LocalChange>()) { $0.formUnion(converters[$1]!) }
-      let ofAll = removers.dropFirst().reduce(Set(removers[0])) { $0.intersection($1) }
-      return !ofAll.isSubset(of: known) || end.anchors.contains { first[$0] != end.element }
+      return isRemoved(anchor) || gone[anchor]?.contains { $0 != end.element } ?? false
+        || end.anchors.contains { first[$0] != end.element }
     }
     var hidden: Set<LocalID> = []
     for end in ends
@@ -87,10 +102,29 @@ extension ReplicatingArray<UInt8> {
     {
       hidden.formUnion(end.elements)
     }
-    return hidden
+    return (hidden, converters)
   }
 
-  private func convertedEnd(of divider: Divider, _ removals: RemovalIndex) -> ConvertedEnd? {
+  /// The converted ends of changes that are in a state.
+  private func convertedEnds(
+    _ isThere: (LocalChange) -> Bool, _ removals: RemovalIndex
+  ) -> [ConvertedEnd] {
+    var ends: [ConvertedEnd] = []
+    // Those of one change are in the order of the text.
+    let ordered = dividers.lineEnds.sorted {
+      ($0.author, $0.offsets.lowerBound) < ($1.author, $1.offsets.lowerBound)
+    }
+    for divider in ordered where isThere(divider.change) {
+      let last = ends.last?.change == divider.change ? ends.last?.anchors : nil
+      if let end = convertedEnd(of: divider, behind: last ?? [], removals) { ends.append(end) }
+    }
+    return ends
+  }
+
+  /// - Parameter taken: the anchors of the converted end before it by the same change.
+  private func convertedEnd(
+    of divider: Divider, behind taken: [LocalID], _ removals: RemovalIndex
+  ) -> ConvertedEnd? {
     let end = divider.offsets.lowerBound
     let elements = (end - UInt32(divider.offsets.count)..<end).map { LocalID(divider.author, $0) }
     let author = authors[Int(divider.author)]
@@ -98,9 +132,11 @@ extension ReplicatingArray<UInt8> {
     func isLineEnd(_ origin: LocalID) -> Bool {
       !origin.isNone && (byte(origin) == 0x0A || byte(origin) == 0x0D)
     }
-    let replaced = [left, right].filter {
-      isLineEnd($0) && removals.removers(of: $0).contains(divider.change)
+    var replaced = [left, right].filter {
+      isLineEnd($0) && !taken.contains($0)
+        && removals.removers(of: $0).contains(divider.change)
     }
+    if replaced.count == 2, byte(left) != 0x0D || byte(right) != 0x0A { replaced = [left] }
     if replaced.isEmpty {
       guard elements.count == 1, byte(elements[0]) == 0x0D, !right.isNone, byte(right) == 0x0A
       else { return nil }

@@ -9,15 +9,15 @@
 // A gap is a longest stretch of elements that were inserted in the world of c and are not in its text. Let u be the element before it, v the one behind it
 // (or the end of the text), and let its separators be the white characters in it that a change of the world removed.
 //
-//   1. If neither u nor v is a line feed or a carriage return, there are line feeds among the separators, and nobody put u and v on one line, then c spares
-//      the last of these line feeds, and a carriage return directly before it in the gap.
+//   1. If neither u nor v is a line feed or a carriage return, there are such among the separators, and nobody put u and v on one line, then c spares
+//      the last of these, and if it is a line feed a carriage return directly before it in the gap.
 //   2. Otherwise, if neither u nor v is white, v is not the end, and nobody put u and v side by side without white between them, then c spares
 //      the last separator.
 //
-// A change of the world put them there if it is c, or inserted u or v, or removed one of these line feeds (in 2: separators), and the text
-// after it has u and v, or u where v is the end, and none of these line feeds (separators).
+// A change of the world put them there if it is c, or inserted u or v, or removed one of these line ends (in 2: separators), and the text
+// after it has u and v, or u where v is the end, and none of these line ends (separators).
 //
-// A removed element is shown if each change that removed it spares it. Changes that are withdrawn (Withdrawals.swift) are not in S. Only changes of replicas that follow this rule spare anything
+// A removed element is shown if each change that removed it spares it. A line end that was only converted (LineEnds.swift) is none of the separators that are spared. Changes that are withdrawn (Withdrawals.swift) are not in S. Only changes of replicas that follow this rule spare anything
 // (`Identifier.sparesSeparators`).
 //
 // It is a function of S: nothing in it speaks of the order of arrival. A change x that knows all others changes nothing but what it
@@ -394,6 +394,7 @@ extension Worlds {
   ) throws(Asked.Failure) -> Bool {
     if copies.isWithheld(element) { return false }
     if value.isWithdrawn(inserter(of: element, value)) { return false }
+    if isOnlyConverted(element, value) { return false }
     let removers = removers(of: element, value)
     for change in removers {
       guard value.authors[Int(change.author)].id.sparesSeparators,
@@ -401,6 +402,14 @@ extension Worlds {
       else { return false }
     }
     return !removers.isEmpty
+  }
+
+  /// True if no change removed a line end but such as put another one in its place.
+  private mutating func isOnlyConverted(
+    _ element: LocalID, _ value: ReplicatingArray<UInt8>
+  ) -> Bool {
+    guard let converters = copies.converters[element] else { return false }
+    return removers(of: element, value).allSatisfy(converters.contains)
   }
 
   /// True if a change spares a separator that it removed.
@@ -416,7 +425,7 @@ extension Worlds {
     var chosen = try chosen(separators, left, right, change, value, &causality)
     if division == .lines || division == .words && chosen?.isBetweenLines == false { chosen = nil }
     var carriageReturn: LocalID?
-    if let (_, isBetweenLines) = chosen, isBetweenLines {
+    if let (separator, isBetweenLines) = chosen, isBetweenLines, value.byte(separator) == 0x0A {
       carriageReturn = try self.carriageReturn(
         before: chosen!.separator, separators, change, &value, &causality)
     }
@@ -457,17 +466,18 @@ extension Worlds {
     _ value: ReplicatingArray<UInt8>, _ causality: inout Asked
   ) throws(Asked.Failure) -> (separator: LocalID, isBetweenLines: Bool)? {
     guard let left else { return nil }
-    let lineFeeds = separators.filter { value.byte($0) == 0x0A }
     func isLineEnd(_ element: LocalID) -> Bool {
       value.byte(element) == 0x0A || value.byte(element) == 0x0D
     }
-    if let last = lineFeeds.last, !isLineEnd(left), !(right.map(isLineEnd) ?? false),
-      !(try areJoined(left, right, lineFeeds, change, value, &causality))
+    let lineEnds = separators.filter(isLineEnd)
+    let lost = separators.filter { !isOnlyConverted($0, value) }
+    if let last = lost.last(where: isLineEnd), !isLineEnd(left), !(right.map(isLineEnd) ?? false),
+      !(try areJoined(left, right, lineEnds, change, value, &causality))
     {
       return (last, true)
     }
     guard let right, !ReplicatingArray.isWhite(value.byte(left)),
-      !ReplicatingArray.isWhite(value.byte(right)), let last = separators.last,
+      !ReplicatingArray.isWhite(value.byte(right)), let last = lost.last,
       !(try areJoined(left, right, separators, change, value, &causality))
     else { return nil }
     return (last, false)

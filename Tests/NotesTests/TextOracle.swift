@@ -263,7 +263,7 @@ struct TextOracle {
   /// True if each element is shown that some changes inserted which are not withdrawn; `all` has those that are, too.
   private func shown(of members: Members, _ all: Members) -> [ElementID: Bool] {
     let (withheldCopies, counterparts) = copies(of: members, all)
-    let hidden = hiddenLineEnds(of: members, without: withheldCopies)
+    let (hidden, converters) = hiddenLineEnds(of: members, without: withheldCopies)
     let withheld = withheldCopies.union(hidden)
     let isApart = mistake == .copiesApartFromSeparators
     var world = mistake == .withdrawnChangesInWorlds ? all : members
@@ -283,13 +283,16 @@ struct TextOracle {
     for change in removers {
       spared[change] = self.spared(
         by: change, of: world, rest, isApart ? [:] : counterparts,
-        dividing: called.filter { $0.change == change })
+        dividing: called.filter { $0.change == change }, converters)
     }
     let divided = Set(called.flatMap { $0.elements.suffix($0.divider) })
     var shown: [ElementID: Bool] = [:]
     for element in elements {
       var isShown = !withheld.contains(element)
       let own = document[element].removers.filter { isCounted[$0] }
+      if let converters = converters[element], own.allSatisfy(converters.contains), !own.isEmpty {
+        isShown = false
+      }
       let others = (counterparts[element] ?? []).flatMap { document[$0].removers }
         .filter { isCounted[$0] && !own.contains($0) }
       if document[element].isDivider, mistake != .dividersThatAreSeparators {
@@ -311,7 +314,7 @@ struct TextOracle {
   /// The elements that a change spares, of those that a set of changes inserted.
   private func spared(
     by change: Int, of members: Members, _ elements: [Int], _ counterparts: [Int: [Int]],
-    dividing: [Insertion]
+    dividing: [Insertion], _ converters: [Int: [Int]]
   ) -> Set<Int> {
     let sparing: UInt64 = 0x6465_6333
     let isSparing = ids[change].replica.low & 0xFFFF_FFFF == sparing
@@ -344,7 +347,7 @@ struct TextOracle {
       if let before, !separators.isEmpty {
         spare(
           separators, of: gap, between: before, behind, by: change, in: world, of: members,
-          counterparts, divided: division(between: before, behind), &spared)
+          counterparts, divided: division(between: before, behind), converters, &spared)
       }
     }
     for element in elements {
@@ -366,7 +369,7 @@ struct TextOracle {
   private func spare(
     _ separators: [Int], of gap: [Int], between before: Int, _ behind: Int?, by change: Int,
     in world: [Int], of members: Members, _ counterparts: [Int: [Int]], divided: [UInt8],
-    _ spared: inout Set<Int>
+    _ converters: [Int: [Int]], _ spared: inout Set<Int>
   ) {
     if divided.contains(lineFeed) || divided.contains(carriageReturn) { return }
     let isMember =
@@ -395,21 +398,31 @@ struct TextOracle {
       }
     }
     let ends = [document[before].byte] + (behind.map { [document[$0].byte] } ?? [])
-    let lineFeeds = separators.filter { document[$0].byte == lineFeed }
+    let lineFeeds = separators.filter { [lineFeed, carriageReturn].contains(document[$0].byte) }
     let isBesideLineEnd = ends.contains(lineFeed) || ends.contains(carriageReturn)
-    if !lineFeeds.isEmpty, !isBesideLineEnd, !isTogether(without: lineFeeds) {
-      let kept = mistake == .theFirstLineFeed ? lineFeeds[0] : lineFeeds.last!
+    /// True if it was removed, and not only made another line end.
+    func isLost(_ element: Int) -> Bool {
+      guard let converters = converters[element] else { return true }
+      return all(element).flatMap { document[$0].removers }.contains {
+        isMember[$0] && !converters.contains($0)
+      }
+    }
+    let lost = separators.filter(isLost)
+    let lostEnds = lineFeeds.filter(isLost)
+    if !lostEnds.isEmpty, !isBesideLineEnd, !isTogether(without: lineFeeds) {
+      let kept = mistake == .theFirstLineFeed ? lostEnds[0] : lostEnds.last!
       spared.insert(kept)
       let place = gap.firstIndex(of: kept)!
-      if place > 0, document[gap[place - 1]].byte == carriageReturn,
+      if place > 0, document[kept].byte == lineFeed,
+        document[gap[place - 1]].byte == carriageReturn,
         mistake != .withoutCarriageReturns
       {
         spared.insert(gap[place - 1])
       }
-    } else if divided.isEmpty, behind != nil, !ends.contains(where: isWhite),
+    } else if divided.isEmpty, !lost.isEmpty, behind != nil, !ends.contains(where: isWhite),
       !isTogether(without: separators), mistake != .withoutTheSecondRule
     {
-      spared.insert(mistake == .theFirstSeparator ? separators[0] : separators.last!)
+      spared.insert(mistake == .theFirstSeparator ? lost[0] : lost.last!)
     }
   }
 }
@@ -424,8 +437,10 @@ extension TextOracle {
   }
 
   /// The converted line ends that are not shown.
-  private func hiddenLineEnds(of members: Members, without withheld: Set<Int>) -> Set<Int> {
-    if mistake == .withoutHiddenLineEnds { return [] }
+  private func hiddenLineEnds(
+    of members: Members, without withheld: Set<Int>
+  ) -> (hidden: Set<Int>, converters: [Int: [Int]]) {
+    if mistake == .withoutHiddenLineEnds { return ([], [:]) }
     func place(_ id: ElementID?) -> Int? {
       id.flatMap { id in document.firstIndex { $0.id == id } }
     }
@@ -445,8 +460,12 @@ extension TextOracle {
       let elements = Array(insertion.elements.dropLast(insertion.divider).suffix(insertion.divider))
       let isAlone = elements.count + insertion.divider == insertion.elements.count
       let (left, right) = (isAlone ? place(insertion.left) : nil, place(insertion.right))
-      let replaced = [left, right].compactMap { $0 }.filter {
-        isLineEnd($0) && removers(of: $0).contains(insertion.change)
+      let taken = ends.last { $0.change == insertion.change }?.anchors ?? []
+      var replaced = [left, right].compactMap { $0 }.filter {
+        isLineEnd($0) && removers(of: $0).contains(insertion.change) && !taken.contains($0)
+      }
+      if replaced.map({ document[$0].byte }) != [carriageReturn, lineFeed] {
+        replaced = Array(replaced.prefix(1))
       }
       if !replaced.isEmpty {
         ends.append((elements, insertion.change, replaced, true))
@@ -457,6 +476,18 @@ extension TextOracle {
       }
     }
     ends.sort { $0.elements[0] < $1.elements[0] }
+    var changes: [Int: [Int]] = [:]
+    for end in ends where end.replaces {
+      for anchor in end.anchors { changes[anchor, default: []].append(end.change) }
+    }
+    /// True if a line end is gone, whatever has become of the converted one `except` in its place.
+    func isGone(_ place: Int, except: Int? = nil) -> Bool {
+      removers(of: place).contains { !(changes[place] ?? []).contains($0) }
+        || ends.contains {
+          $0.replaces && $0.anchors.last == place && $0.elements.last != except
+            && isGone($0.elements.last!)
+        }
+    }
     let hidden = ends.filter { end in
       guard followsTheRules(end.change), !withheld.contains(end.elements[0]) else { return false }
       if !end.anchors.allSatisfy(isThere) { return mistake != .lineEndsOfRemovedLines }
@@ -465,11 +496,8 @@ extension TextOracle {
       }
       let first = converters.first { !withheld.contains($0.elements[0]) }
       if end.replaces {
-        let isRemoved = removers(of: end.anchors[0]).contains { remover in
-          end.anchors.allSatisfy { removers(of: $0).contains(remover) }
-            && !converters.contains { $0.change == remover }
-        }
-        return isRemoved && mistake != .lineEndsOfRemovedLines
+        return isGone(end.anchors.last!, except: end.elements.last)
+          && mistake != .lineEndsOfRemovedLines
           || first?.elements != end.elements && mistake != .lineEndsThatReplaceTwice
       }
       let isSeparated = (end.elements[0] + 1..<end.anchors[0]).contains { place in
@@ -482,7 +510,7 @@ extension TextOracle {
       return !removers(of: end.anchors[0]).isEmpty && mistake != .lineEndsWhoseAnchorIsRemoved
         || isSeparated && mistake != .lineEndsApartFromTheirs
     }
-    return Set(hidden.flatMap(\.elements))
+    return (Set(hidden.flatMap(\.elements)), changes)
   }
 
   /// The insertions whose dividers are called for.

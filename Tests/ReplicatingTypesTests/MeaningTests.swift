@@ -520,14 +520,7 @@ private struct LineEndCase {
     return !isMixed || !acts.contains { [.add, .move, .split].contains($0.act) }
   }
 
-  private var isKnownToFail: Bool {
-    isConvertedToTwoKinds || isJoinedBeside
-  }
-
-  /// Known to fail: line ends become those of two kinds, and a line of one of these is deleted or joined.
-  private var isConvertedToTwoKinds: Bool {
-    kinds.count > 1 && acts.contains { $0.act != .nothing }
-  }
+  private var isKnownToFail: Bool { isJoinedBeside }
 
   /// Known to fail: two lines are joined, and another person joins them, too, deletes one of them, adds one between them or moves one.
   private var isJoinedBeside: Bool {
