@@ -287,11 +287,12 @@ extension LineReplacement {
       let letter = generator.pick(["a", " ", "1"])
       func part(_ most: Int) -> String {
         (0..<generator.below(most)).map { _ in
-          generator.pick(["a", "b", " ", "1", "2", "é", "'", "\r", "😀"])
+          generator.pick(["a", "b", " ", "1", "2", "é", "'", "-", "😀"])
         }
         .joined()
       }
-      let (head, tail) = (part(4) + String(repeating: letter, count: run), part(8))
+      let end = generator.pick(["", "", "\r"])
+      let (head, tail) = (part(4) + String(repeating: letter, count: run), part(8) + end)
       let old = head + (generator.chance(50) ? letter : part(3)) + tail
       let new = head + (generator.chance(50) ? letter : part(3)) + tail
       let (above, below) = (generator.below(3), generator.below(3))

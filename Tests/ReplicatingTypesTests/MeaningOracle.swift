@@ -9,14 +9,20 @@ import Testing
 enum MeaningForm: String, CaseIterable, Sendable {
   /// The whole new text.
   case text
+  /// The lines that are replaced.
+  case lines
   /// The ranges that are replaced.
   case ranges
   /// The first letter replaces the selection and is said as a whole text; the next ones are inserted.
   case typedText
+  /// The same with its line.
+  case typedLines
   /// The first letter replaces the selection and is said as a range; the next ones are inserted.
   case typedRanges
 
-  var isTyped: Bool { self == .typedText || self == .typedRanges }
+  var isTyped: Bool { self == .typedText || self == .typedLines || self == .typedRanges }
+  /// True if it is not told what is selected.
+  var isSelectionUnknown: Bool { self == .typedText || self == .typedLines }
 }
 
 /// Writers who have one text, change it without knowing of each other, and meet.
@@ -66,10 +72,22 @@ final class MeaningMeeting {
         edits
       } else if form == .text || form == .typedText {
         textDifference(from: old, to: old.applying(edits))
+      } else if form == .lines || form == .typedLines {
+        differences(within: edits.isEmpty ? [] : [ofWholeLines(edits, old)], of: old)
       } else {
         differences(within: edits, of: old)
       }
     if !said.isEmpty { writer.edit(said, isGoingOn: !isFirst, &log) }
+  }
+
+  /// The lines from the first edit to the last, each with its end, as one edit.
+  private func ofWholeLines(_ edits: [Edit<UInt8>], _ text: [UInt8]) -> Edit<UInt8> {
+    let (first, last) = (edits[0].range.lowerBound, edits.last!.range.upperBound)
+    let low = text[..<first].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+    let high = text[last...].firstIndex(of: 0x0A).map { $0 + 1 } ?? text.count
+    let rest = text.count - high
+    return Edit(
+      range: low..<high, replacement: Array(text.applying(edits).dropFirst(low).dropLast(rest)))
   }
 
   /// A writer gets what another one has.

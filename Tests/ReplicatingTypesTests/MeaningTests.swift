@@ -98,10 +98,10 @@ private struct TypedOverCase {
         let first = text.first!
         // The first letter would replace nothing.
         if String(first) == selected { return false }
-        if form == .typedRanges { continue }
+        if !form.isSelectionUnknown { continue }
         // Of a word of which only a part is selected the first letter may be one that is kept.
         if before == "p", behind == "q", selected.contains(first) { return false }
-        // A whole text does not tell the first letter from a word that is kept.
+        // A whole text or line does not tell the first letter from a word that is kept.
         if isWord(first) { return false }
         continue
       }
@@ -282,7 +282,7 @@ private struct WordCase {
     let meeting = MeaningMeeting(text, of: new.count, &random)
     let (start, end) = (before.utf8.count, (before + old).utf8.count)
     for index in new.indices {
-      let form = random.pick([MeaningForm.text, .ranges])
+      let form = random.pick([MeaningForm.text, .lines, .ranges])
       meeting.write(index, [edit(text, from: start, to: end, with: new[0])], as: form)
     }
     meeting.report(
@@ -378,9 +378,9 @@ private struct LineCase {
     switch act {
     case .rewrite, .rewriteToo:
       for _ in 0..<(1 + random.below(3)) { new[index].append(mark + newLine(stop, &random)) }
-      // A mark is not typed first where only the whole text is told, and indentation never.
+      // A mark is not typed first where only the whole text or line is told, and indentation never.
       let isSkipped =
-        forms[index] == .typedText || forms[index].isTyped && mark.hasPrefix(" ")
+        forms[index].isSelectionUnknown || forms[index].isTyped && mark.hasPrefix(" ")
       let skipped = isSkipped || random.chance(50) ? mark.utf8.count : 0
       if forms[index].isTyped, skipped < mark.utf8.count { isMarkTyped = true }
       let words = new[index].joined(separator: end).utf8.dropFirst(skipped)
@@ -393,8 +393,8 @@ private struct LineCase {
       let first = hasEnd || target.lowerBound == 0 ? from : from - end.utf8.count
       edits.append([edit(text, from: first, to: behind, with: "")])
     case .append:
-      // A digit typed in front of a number lengthens that, as far as a whole text tells.
-      if forms[index] == .typedText, mark == "1. " { forms[index] = .typedRanges }
+      // A digit typed in front of a number lengthens that, as far as a whole text or line tells.
+      if forms[index].isSelectionUnknown, mark == "1. " { forms[index] = .typedRanges }
       // What begins or ends like its neighbour may be inserted within that: the rules name no best blank.
       func edges(_ line: String) -> [String] {
         let words = meaningWords(behindMark(line))
@@ -552,7 +552,7 @@ private struct LineEndCase {
       conversions.append(
         index < converters
           ? (random.pick(Self.kinds.filter { $0 != kind }), random.pick(Conversion.allCases)) : nil)
-      forms.append(random.pick([.text, .ranges]))
+      forms.append(random.pick([.text, .lines, .ranges]))
     }
   }
 
@@ -873,7 +873,7 @@ private struct AnyCase {
     let new = String(decoding: edit.replacement, as: UTF8.self)
     if isLengthened(old, new), !new.isEmpty { return }
     let meeting = MeaningMeeting(text, of: 2 + random.below(2), &random)
-    let form = random.pick([MeaningForm.text, .ranges])
+    let form = random.pick([MeaningForm.text, .lines, .ranges])
     for index in meeting.writers.indices.dropLast() { meeting.write(index, [edit], as: form) }
     let meant = meeting.writers[0].text.string
     meeting.report(textMissed(in: meeting.meet(&random), meant: meant), seed)

@@ -94,21 +94,30 @@ extension Edit<UInt8> {
   /// The only edit of the difference between a part of a text and what is put in its place, if it only inserts or only deletes; else
   /// nil. Only both ends are compared, and nothing is copied but what is inserted.
   ///
-  /// - Parameter bounds: a part of the text, around `range` or the same; nothing beyond it says where words begin and end.
+  /// - Parameter bounds: a part of the text, around `range` or the same, with the same end; nothing beyond it says where words begin and end.
   /// - Complexity: O(bytes), eight at a time.
   public init?(
     replacing range: Range<Int>, of text: [UInt8], with replacement: [UInt8],
     lookingAt bounds: Range<Int>
   ) {
-    guard text.span.extracting(bounds).firstIndex(of: UInt8(ascii: "\r")) == nil,
-      replacement.span.firstIndex(of: UInt8(ascii: "\r")) == nil
+    let carriageReturn = UInt8(ascii: "\r")
+    // That of the line end, which both lines have.
+    let hasReturn = text[range].last == carriageReturn && replacement.last == carriageReturn
+    let end = range.upperBound - (hasReturn ? 1 : 0)
+    let newEnd = replacement.count - (hasReturn ? 1 : 0)
+    let bounds = bounds.clamped(to: 0..<end)
+    guard text.span.extracting(bounds).firstIndex(of: carriageReturn) == nil,
+      replacement.span.extracting(0..<newEnd).firstIndex(of: carriageReturn) == nil
     else { return nil }
-    let rest = Hunk(old: range, new: 0..<replacement.count).trimmed(text, replacement)
+    let rest = Hunk(old: range.lowerBound..<end, new: 0..<newEnd).trimmed(text, replacement)
     guard rest.old.isEmpty != rest.new.isEmpty else { return nil }
     let edits = WordSnapping(text: text, bounds: bounds)
       .settle(Edit(range: rest.old, replacement: Array(replacement[rest.new])))
-    guard edits.count == 1 else { return nil }
-    self = edits[0]
+    // The divider of a line has its line end.
+    guard let edit = edits.first, edits.count == 1,
+      !hasReturn || edit.range.isEmpty || edit.replacement.isEmpty
+    else { return nil }
+    self = edit
   }
 }
 
@@ -200,7 +209,7 @@ struct TextDifference {
       isEqual(before.ranges[$0.old], after.ranges[$0.new])
         && !isMoved(before.ranges[$0.old], after.ranges[$0.new])
     }
-    anchors.dropLoneWord(in: new)
+    anchors.dropLoneWord(in: new[hunk.new])
     if let last = anchors.dropRewritten(in: new).last { lastRewritten = last }
     anchors.dropChance(in: old)
     var rest = hunk
