@@ -10,7 +10,7 @@
 // E is hidden if
 //
 //   1. E extends a line feed that a change removed, or
-//   2. E extends a line feed, and between the two stands another converted end that extends it, or an element that no change removed, or
+//   2. E extends a line feed, and between the two stands anything but the divider of E, removed or not, or
 //   3. E replaces its anchors, and the last of them is gone, and not because of E alone, or
 //   4. E replaces an anchor, and another converted end that replaces it stands in front of E.
 //
@@ -60,17 +60,14 @@ extension ReplicatingArray<UInt8> {
     }
     let ends = convertedEnds(isThere, removals)
     var converters: [LocalID: Set<LocalChange>] = [:]
-    /// By anchor: the first of the converted ends that replace it, the last of those that extend it.
-    var (first, last): ([LocalID: LocalID], [LocalID: LocalID]) = ([:], [:])
-    for end in ends {
+    /// By anchor: the first of the converted ends that replace it.
+    var first: [LocalID: LocalID] = [:]
+    for end in ends where end.replaces {
       for anchor in end.anchors {
-        if end.replaces { converters[anchor, default: []].insert(end.change) }
+        converters[anchor, default: []].insert(end.change)
         if copies.isWithheld(end.element) { continue }
-        if end.replaces, first[anchor].map({ isOrdered(end.element, before: $0) }) ?? true {
+        if first[anchor].map({ isOrdered(end.element, before: $0) }) ?? true {
           first[anchor] = end.element
-        }
-        if !end.replaces, last[anchor].map({ isOrdered($0, before: end.element) }) ?? true {
-          last[anchor] = end.element
         }
       }
     }
@@ -80,7 +77,7 @@ extension ReplicatingArray<UInt8> {
     }
     /// By anchor: the converted ends in its place that are gone.
     var gone: [LocalID: [LocalID]] = [:]
-    // Who converts a line end knows it, and so came later.
+    // A converted end came later than what it replaces.
     for end in ends.sorted(by: { timestamp(of: $0.element) > timestamp(of: $1.element) })
     where end.replaces && (gone[end.element] != nil || isRemoved(end.element)) {
       gone[end.anchors.last!, default: []].append(end.element)
@@ -89,8 +86,7 @@ extension ReplicatingArray<UInt8> {
       if !end.anchors.allSatisfy({ isThere($0) }) { return true }
       let anchor = end.anchors.last!
       guard end.replaces else {
-        return !removers(of: anchor).isEmpty || last[anchor] != end.element
-          || walker.isSeparated(end, removals, isThere, { isThere($0) })
+        return !removers(of: anchor).isEmpty || walker.isSeparated(end, { isThere($0) })
       }
       return isRemoved(anchor) || gone[anchor]?.contains { $0 != end.element } ?? false
         || end.anchors.contains { first[$0] != end.element }
@@ -146,16 +142,16 @@ extension ReplicatingArray<UInt8> {
       replaces: !replaced.isEmpty)
   }
 
-  /// True if between a carriage return and the line feed that it extends there is an element that no change removed.
+  /// True if between a carriage return and the line feed that it extends something else was inserted, removed or not: a change that removes it need not know
+  /// the carriage return, which is hidden meanwhile.
   ///
-  /// - Complexity: O(stretches that the same changes removed × log runs).
-  private mutating func isSeparated(
-    _ end: ConvertedEnd, _ removals: RemovalIndex,
-    _ isChangeThere: (LocalChange) -> Bool, _ isElementThere: (LocalID) -> Bool
-  ) -> Bool {
+  /// - Complexity: O(elements between of withdrawn changes and withheld copies).
+  private mutating func isSeparated(_ end: ConvertedEnd, _ isThere: (LocalID) -> Bool) -> Bool {
     let to = end.anchors[0]
-    locate(end.element)
-    var offset = end.element.offset + 1
+    // The carriage return is followed by its divider.
+    let divider = LocalID(end.element.author, end.element.offset + 1)
+    locate(divider)
+    var offset = divider.offset + 1
     while true {
       if offset == tree.current.end {
         guard tree.stepForward() else { return false }
@@ -163,17 +159,8 @@ extension ReplicatingArray<UInt8> {
       }
       let element = LocalID(tree.current.author, offset)
       if element == to { return false }
-      let (changes, offsets) = removals.removal(of: element)
-      if changes.contains(where: isChangeThere) {
-        offset = Swift.min(tree.current.end, offsets.upperBound)
-        if element.author == to.author, element.offset < to.offset {
-          offset = Swift.min(offset, to.offset)
-        }
-      } else if isElementThere(element) {
-        return true
-      } else {
-        offset += 1
-      }
+      if isThere(element) { return true }
+      offset += 1
     }
   }
 }

@@ -501,11 +501,7 @@ extension TextOracle {
           || first?.elements != end.elements && mistake != .lineEndsThatReplaceTwice
       }
       let isSeparated = (end.elements[0] + 1..<end.anchors[0]).contains { place in
-        isThere(place)
-          && (removers(of: place).isEmpty
-            || ends.contains {
-              $0.elements == [place] && !$0.replaces && $0.anchors == end.anchors
-            })
+        isThere(place) && !(document[place].isDivider && document[place].inserter == end.change)
       }
       return !removers(of: end.anchors[0]).isEmpty && mistake != .lineEndsWhoseAnchorIsRemoved
         || isSeparated && mistake != .lineEndsApartFromTheirs

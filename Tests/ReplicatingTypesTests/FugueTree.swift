@@ -31,7 +31,7 @@ struct FugueTree<Element: Equatable> {
   /// The right children of the beginning of the document.
   private var roots: [ElementID] = []
   private var counts: [ReplicaID: Int] = [:]
-  /// Whether ties that ranks don't decide go to the newest. Only a negative control says no.
+  /// True if of equal ranks the newest comes first. Only a negative control says no.
   private let isNewestFirst: Bool
 
   init(isNewestFirst: Bool = true) { self.isNewestFirst = isNewestFirst }

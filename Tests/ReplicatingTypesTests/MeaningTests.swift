@@ -863,6 +863,23 @@ private struct AnyCase {
     meeting.report(textMissed(in: meeting.meet(&random), meant: meant), seed)
   }
 
+  /// The carriage return stands in front of what the other one typed, so it is hidden; it appeared when that was deleted.
+  @Test(arguments: [[1, 2], [2, 1]] as [[UInt64]])
+  func `is without a carriage return that stood in front of text that is deleted`(ids: [UInt64]) {
+    var log = SharedLog()
+    let (converter, other, reader) = (SharedWriter(ids[0]), SharedWriter(ids[1]), SharedWriter(9))
+    converter.edit([Edit(range: 0..<0, replacement: Array("- \n".utf8))], &log)
+    other.pull(converter.version, log) { 1 }
+    converter.edit(textDifference(from: Array("- \n".utf8), to: Array("- \r\n".utf8)), &log)
+    other.edit([Edit(range: 2..<2, replacement: Array("tea".utf8))], &log)
+    other.pull(converter.version, log) { 1 }
+    let shown = other.text.string
+    other.edit([Edit(range: 2..<5, replacement: [])], &log)
+    let meant = shown.replacing("tea", with: "")
+    reader.pull(other.version, log) { log.changes.count }
+    #expect(other.text.string == meant && reader.text.string == meant)
+  }
+
   @Test(arguments: seeds(500))
   func `has the same change once that several make`(seed: UInt64) {
     var random = SplitMix64(seed: seed)

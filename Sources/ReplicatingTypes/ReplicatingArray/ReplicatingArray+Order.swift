@@ -1,4 +1,4 @@
-// Where an insertion goes: FugueMax, ties to what goes on with a word, then to the newest.
+// The place of an insertion: FugueMax, ties to what goes on with a word, then to the newest.
 //
 // Each element was inserted between two others, its origins: `left`, the element before its place, and `right`, the one
 // after it, tombstones included. As a tree: an element is the right child of `left`, unless `left` is also the left
