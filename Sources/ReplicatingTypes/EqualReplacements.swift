@@ -9,11 +9,16 @@
 //      than one place, or by removing something.
 //
 // So are insertions that are copies of the same one. In the order of the text, let F be the first that somebody has gone on from: one of
-// its elements is the left origin of something else. Shown are F, and of those behind F the ones between whose first and last element
-// something else was inserted, or behind which something goes on with its last word, or, if the copy is one scalar, with anything but a line end, or directly in front of which something was inserted: its right origin is
-// their first element, its left origin theirs. If there is no F, one is shown: the last directly in front of which something was inserted, or else the first. The others are
-// withheld. If exactly one is shown, it stands for all: whoever inserted or removed one of several counterparts inserted or removed its
-// element, in the first rule, too, for which the others are not there.
+// its elements is the left origin of something else. Shown are F, and of those behind F each of which one of these holds:
+//
+//   - Something else was inserted between its first and its last element.
+//   - Its last element is the left origin of something that goes on with its last word, or, if the copy is one scalar, of anything but a line end:
+//     one scalar is the first key of what was typed.
+//   - Something was inserted directly in front of it: its right origin is the first element of the copy, its left origin that of the copy.
+//
+// If there is no F, one is shown: the last directly in front of which something was inserted, or else the first. The others are withheld. If exactly one
+// is shown, it stands for all: whoever inserted or removed one of several counterparts inserted or removed its element, in the first rule, too, for which
+// the others are not there.
 //
 // Changes that are withdrawn (Withdrawals.swift) insert no copies, and nobody goes on from one with them.
 //

@@ -2,16 +2,17 @@
 //
 // A *converted end* E is a line end (a carriage return, a line feed, or both), all or the end of an insertion by a change c that brings the same once
 // more as its divider (Dividers.swift), which tells it from one that was typed; that divider is never shown. E *replaces* those of its origins that are such
-// characters, that c removed, and that the converted end before E by c does not replace; the left one of two, unless these are a carriage return and its line feed. If there are
-// none, E is a carriage return and *extends* its right origin, a line feed. These are its *anchors*.
+// characters, that c removed, and that the converted end before E by c does not replace; the left one of two, unless these are a carriage return and its
+// line feed. If there are none, E is a carriage return and *extends* its right origin, a line feed. These are its *anchors*.
 //
-// A line end is *gone* if a change removed it that puts no converted end in its place, or if one that replaces it is gone. Of a carriage return and a line feed that counts of the line feed.
+// A line end is *gone* if a change removed it that puts no converted end in its place, or if a converted end that replaces it is gone. Of a carriage return
+// and its line feed as anchors that is asked of the line feed: who makes a line feed of both removes the carriage return only.
 //
 // E is hidden if
 //
 //   1. E extends a line feed that a change removed, or
 //   2. E extends a line feed, and between the two stands anything but the divider of E, removed or not, or
-//   3. E replaces its anchors, and the last of them is gone, and not because of E alone, or
+//   3. E replaces its anchors, and the last of them is gone, and would be without E, or
 //   4. E replaces an anchor, and another converted end that replaces it stands in front of E.
 //
 // An anchor counts as removed if its insertion is withdrawn, or is a copy that is withheld (EqualReplacements.swift). The rules on dividers and separators take a hidden
@@ -32,8 +33,8 @@ private struct ConvertedEnd {
 }
 
 extension ReplicatingArray<UInt8> {
-  /// The converted ends that are hidden in a state, nil for the present one, and the changes that put some in the place of line ends. Where no changes are concurrent, and none is withdrawn,
-  /// none are hidden.
+  /// The converted ends that are hidden in a state, nil for the present one, and by line end the changes that put converted ends in its place. Where no
+  /// changes are concurrent, and none is withdrawn, nothing is hidden, and nobody asks for the changes.
   ///
   /// - Complexity: O(runs × log runs), and for each converted end O(log runs + pieces between it and its anchor).
   mutating func lineEndRoles(

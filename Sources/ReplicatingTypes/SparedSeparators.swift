@@ -17,7 +17,8 @@
 // A change of the world put them there if it is c, or inserted u or v, or removed one of these line ends (in 2: separators), and the text
 // after it has u and v, or u where v is the end, and none of these line ends (separators).
 //
-// A removed element is shown if each change that removed it spares it. A line end that was only converted (LineEnds.swift) is none of the separators that are spared. Changes that are withdrawn (Withdrawals.swift) are not in S. Only changes of replicas that follow this rule spare anything
+// A removed element is shown if each change that removed it spares it. A line end that was only converted (LineEnds.swift) is none of the separators that
+// are spared. Changes that are withdrawn (Withdrawals.swift) are not in S. Only changes of replicas that follow this rule spare anything
 // (`Identifier.sparesSeparators`).
 //
 // It is a function of S: nothing in it speaks of the order of arrival. A change x that knows all others changes nothing but what it

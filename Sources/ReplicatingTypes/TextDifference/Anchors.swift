@@ -141,10 +141,9 @@ struct Anchors {
 
   /// Drops a word that is all of a part of the new text, but for white space and full stops, where the old one has several: the first key typed over a
   /// selection may be a word of it.
-  mutating func dropLoneWord(in newText: ArraySlice<UInt8>) {
-    guard new.ranges.count == 1, old.ranges.count > 1,
-      isSpoken(Array(newText[new.ranges[0]]), 0..<new.ranges[0].count),
-      newText.count(where: { $0 > 0x20 && !isFullStop($0) }) == new.ranges[0].count
+  mutating func dropLoneWord(in newText: [UInt8], _ part: Range<Int>) {
+    guard new.ranges.count == 1, old.ranges.count > 1, isSpoken(newText, new.ranges[0]),
+      newText[part].count(where: { $0 > 0x20 && !isFullStop($0) }) == new.ranges[0].count
     else { return }
     pairs = []
   }

@@ -209,7 +209,7 @@ struct TextDifference {
       isEqual(before.ranges[$0.old], after.ranges[$0.new])
         && !isMoved(before.ranges[$0.old], after.ranges[$0.new])
     }
-    anchors.dropLoneWord(in: new[hunk.new])
+    anchors.dropLoneWord(in: new, hunk.new)
     if let last = anchors.dropRewritten(in: new).last { lastRewritten = last }
     anchors.dropChance(in: old)
     var rest = hunk
