@@ -95,6 +95,9 @@ private let lines = [
   Row("  1. alpha beta⏎", "  1. gamma delta⏎", "alpha beta→gamma delta‖⏎  1. "),
   Row("> q⏎", "> r⏎", "q→r‖⏎> "),
   Row("- [ ] milk⏎", "- [x] bread⏎", "[ ]→[x]‖␣", "milk→bread‖⏎- [x] "),
+  Row(
+    "- [ ] one two.⏎", "- [ ] one five six.⏎- [ ] ten.⏎",
+    "one two.→one five six.⏎- [ ] ten.‖⏎- [ ] "),
   Row("- milk⏎", "* bread⏎", "-→*", "milk→bread‖⏎* "),
   Row("- a⏎- b⏎", "- c⏎- d⏎", "a→c‖⏎- ", "b→d‖⏎- "),
   Row("- a⏎- b⏎", "- c⏎- d⏎- e⏎", "a⏎- b→c⏎- d⏎- e‖⏎- "),

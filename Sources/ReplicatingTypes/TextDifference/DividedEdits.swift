@@ -5,9 +5,6 @@ struct DividedEdits {
   /// The place of the last word that is replaced with its sentence, though the new text has it too.
   let lastRewritten: Int?
 
-  /// A line's mark is no longer than this.
-  private static let mostMark = 128
-
   init(of text: [UInt8], lastRewritten: Int? = nil) {
     self.text = text
     self.lastRewritten = lastRewritten
@@ -49,11 +46,7 @@ struct DividedEdits {
 
   /// The beginning of the line of a place before which there is nothing but the line's mark.
   private func markStart(of place: Int) -> Int? {
-    var start = place
-    while !isLineStart(text, start) {
-      start -= 1
-      if place - start > Self.mostMark { return nil }
-    }
+    guard let start = startOfMarkedLine(text, place) else { return nil }
     return start + lengthOfLineMark(text, start..<place) == place ? start : nil
   }
 

@@ -23,6 +23,16 @@ func isLineStart(_ text: [UInt8], _ place: Int) -> Bool {
   place == 0 || text[place - 1] == 0x0A
 }
 
+/// The beginning of the line of a place, if it is near enough for a line's mark: 128 bytes before at most.
+func startOfMarkedLine(_ text: [UInt8], _ place: Int) -> Int? {
+  var start = place
+  while !isLineStart(text, start) {
+    start -= 1
+    if place - start > 128 { return nil }
+  }
+  return start
+}
+
 /// The number of bytes of what a line begins with and keeps when it is rewritten: indentation, marks of quotes, lists, numbers and
 /// headings, and a check box, each with the blank behind it.
 func lengthOfLineMark(_ text: [UInt8], _ line: Range<Int>) -> Int {

@@ -406,7 +406,11 @@ struct TextDifference {
     }
     let (low, newLow) = part.start
     let (high, newHigh) = part.end
-    let before = low - (words(hunk.old.lowerBound..<low)?.lowerBound ?? low)
+    let first = words(hunk.old.lowerBound..<low)?.lowerBound ?? low
+    // A box or a number that begins the line is none of them.
+    let line = startOfMarkedLine(old, first)
+    let mark = line.map { $0 + lengthOfLineMark(old, $0..<low) } ?? first
+    let before = low - max(first, mark)
     let behind = (words(high..<hunk.old.upperBound)?.upperBound ?? high) - high
     return Hunk(from: (low - before, newLow - before), to: (high + behind, newHigh + behind))
   }
