@@ -111,6 +111,15 @@ extension Span<UInt8> {
   @inlinable
   public func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
     var next = start
+    // Four words to a jump, up to those that have it.
+    while count &- next >= 4 &* ByteWord.size {
+      var marks = ByteWord(self, at: next).marks(of: byte)
+      marks |= ByteWord(self, at: next &+ ByteWord.size).marks(of: byte)
+      marks |= ByteWord(self, at: next &+ 2 &* ByteWord.size).marks(of: byte)
+      marks |= ByteWord(self, at: next &+ 3 &* ByteWord.size).marks(of: byte)
+      if marks != 0 { break }
+      next &+= 4 &* ByteWord.size
+    }
     while count - next >= ByteWord.size {
       let marks = ByteWord(self, at: next).marks(of: byte)
       if marks != 0 { return next + ByteWord.countBefore(marks) }

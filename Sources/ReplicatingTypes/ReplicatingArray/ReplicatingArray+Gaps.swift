@@ -126,10 +126,10 @@ extension ReplicatingArray {
       // It is shown behind the gap.
       let author = authors[Int(last.author)]
       let number = author.number(of: gap.right.offset)
-      let isDivider = author.offsetsRemoved(by: number, of: last.author).contains {
+      let isDivider = author.lastRemoved(by: number, of: last.author) {
         $0.contains(gap.right.offset)
       }
-      if isDivider, author.hasRemoved(last.offset, of: last.author, after: number) {
+      if isDivider != nil, author.hasRemoved(last.offset, of: last.author, after: number) {
         return (last, gap.right)
       }
     }
@@ -137,13 +137,16 @@ extension ReplicatingArray {
       let author = authors[Int(piece.author)]
       var end = piece.end
       while end > piece.offset {
-        let number = author.number(of: end - 1)
-        let start = Swift.max(piece.offset, author.count(upTo: number - 1))
+        let stamps = author.stamps[author.stamps.index(holding: end - 1)]
+        let start = Swift.max(piece.offset, stamps.first)
         defer { end = start }
-        let removed = author.offsetsRemoved(by: number, of: piece.author).filter {
+        // A divider stands behind another element of its insertion.
+        guard !stamps.isStepping, end - stamps.first > 1 else { continue }
+        let number = stamps.number
+        let removed = author.lastRemoved(by: number, of: piece.author) {
           $0.lowerBound >= start && $0.upperBound <= end
         }
-        guard let divider = removed.last, divider.lowerBound > author.count(upTo: number - 1)
+        guard let divider = removed, divider.lowerBound > author.count(upTo: number - 1)
         else { continue }
         let before =
           divider.lowerBound > piece.offset
@@ -215,13 +218,20 @@ extension ReplicatingArray {
 }
 
 extension Author {
-  /// The offsets of an author's elements that a change removed.
-  fileprivate func offsetsRemoved(by number: UInt64, of target: AuthorIndex) -> [Range<UInt32>] {
-    removals[removals.firstIndex(after: number - 1)...].prefix { UInt64($0.number) <= number }
-      .filter { $0.target == target }.map {
-        let (offset, count) = $0.dropping(upTo: number - 1).range(upTo: number)
-        return offset..<offset + count
-      }
+  /// The last of the ranges of an author's elements that a change removed for which `isWanted` is true.
+  fileprivate func lastRemoved(
+    by number: UInt64, of target: AuthorIndex, where isWanted: (Range<UInt32>) -> Bool
+  ) -> Range<UInt32>? {
+    var last: Range<UInt32>?
+    var index = removals.firstIndex(after: number - 1)
+    while index < removals.count, UInt64(removals[index].number) <= number {
+      let run = removals[index]
+      index += 1
+      guard run.target == target else { continue }
+      let (offset, count) = run.dropping(upTo: number - 1).range(upTo: number)
+      if isWanted(offset..<offset + count) { last = offset..<offset + count }
+    }
+    return last
   }
 
   /// True if one of the last removals, by a change after another one, removed an element of an author.

@@ -188,36 +188,45 @@ extension ReplicatingArray {
     for edits: [Edit<Element>], goingOnFrom last: ChangeID? = nil, _ body: (Operation) -> Void
   ) {
     settle()
+    // As a rule.
+    if edits.count == 1 {
+      return replace(edits[0], at: place(ofReplacementBy: edits[0]), goingOnFrom: last, body)
+    }
     let edits = edits.joiningNeighbours()
     var places = edits.map { place(ofReplacementBy: $0) }
     places.part(edits)
-    for (edit, place) in zip(edits, places) {
-      if !edit.replacement.isEmpty {
-        let (left, right) =
-          edit.convertsLineEnd
-          ? originsOfLineEnd(at: place, edit)
-          : origins(
-            at: place, isBeside: !edit.contains(place),
-            goingOnFrom: edit.range.isEmpty ? last : nil)
-        body(insertion(edit, left, right))
-      }
-      var rest = edit.range
-      // A piece may end anywhere, inside a scalar too; a removal must not.
-      var removed: ElementRange?
-      while !rest.isEmpty {
-        let skipped = tree.seek(rest.lowerBound)
-        let count = Swift.min(tree.current.count - skipped, UInt32(rest.count))
-        let next = range(tree.current.dropping(skipped).prefix(count))
-        if let whole = removed?.joined(with: next) {
-          removed = whole
-        } else {
-          if let removed { body(.remove(removed)) }
-          removed = next
-        }
-        rest = rest.lowerBound + Int(count)..<rest.upperBound
-      }
-      if let removed { body(.remove(removed)) }
+    for (edit, place) in zip(edits, places) { replace(edit, at: place, goingOnFrom: last, body) }
+  }
+
+  /// The operations of one edit, which inserts at `place`.
+  private mutating func replace(
+    _ edit: Edit<Element>, at place: Int, goingOnFrom last: ChangeID?, _ body: (Operation) -> Void
+  ) {
+    if !edit.replacement.isEmpty {
+      let (left, right) =
+        edit.convertsLineEnd
+        ? originsOfLineEnd(at: place, edit)
+        : origins(
+          at: place, isBeside: !edit.contains(place),
+          goingOnFrom: edit.range.isEmpty ? last : nil)
+      body(insertion(edit, left, right))
     }
+    var rest = edit.range
+    // A piece may end anywhere, inside a scalar too; a removal must not.
+    var removed: ElementRange?
+    while !rest.isEmpty {
+      let skipped = tree.seek(rest.lowerBound)
+      let count = Swift.min(tree.current.count - skipped, UInt32(rest.count))
+      let next = range(tree.current.dropping(skipped).prefix(count))
+      if let whole = removed?.joined(with: next) {
+        removed = whole
+      } else {
+        if let removed { body(.remove(removed)) }
+        removed = next
+      }
+      rest = rest.lowerBound + Int(count)..<rest.upperBound
+    }
+    if let removed { body(.remove(removed)) }
   }
 
   /// The same for edits in offsets of `view`. An element that is removed already is removed again, because it is
@@ -484,7 +493,9 @@ extension Edit {
   fileprivate func insertion(
     after left: ElementID?, before right: ElementID?
   ) -> ReplicatingArray<Element>.Operation {
-    let divider = range.isEmpty && !convertsLineEnd ? [] : self.divider
+    if divider.isEmpty || range.isEmpty && !convertsLineEnd {
+      return .insert(replacement, after: left, before: right)
+    }
     return .insert(replacement + divider, after: left, before: right, divider: divider.count)
   }
 }

@@ -38,11 +38,18 @@ struct CommonPieces {
   }
 
   private mutating func compare(_ part: Hunk) {
-    guard Self.isLong(part) else { return compareShort(part) }
-    let (part, before, behind) = trimmed(part)
+    let (rest, before, behind) = trimmed(part)
+    guard Self.isLong(part) || hasNothingCommon(rest) else { return compareShort(part) }
     pairs += zip(before.old, before.new).map { ($0, $1) }
-    if !Self.isLong(part) { compareShort(part) }
+    if !Self.isLong(rest) { compareShort(rest) }
     pairs += zip(behind.old, behind.new).map { ($0, $1) }
+  }
+
+  /// True if a part is known to have no common pieces without comparing it.
+  private func hasNothingCommon(_ part: Hunk) -> Bool {
+    if part.old.isEmpty || part.new.isEmpty { return true }
+    guard part.old.count * part.new.count <= Self.few else { return false }
+    return !old[part.old].contains { new[part.new].contains($0) }
   }
 
   private mutating func compareShort(_ part: Hunk) {

@@ -146,22 +146,28 @@ struct TokenScanner {
     var hasLetter = false
     if text[place] | 0x20 == UInt8(ascii: "v"), isDigit(at: place + 1) { place += 1 }
     var last = place
-    while place < end {
+    while true {
+      let letters = lettersOfASCII(from: place)
+      if letters > place {
+        hasLetter = true
+        last = letters - 1
+        place = letters
+      }
+      guard place < end else { break }
       let byte = text[place]
       if isASCIIDigit(byte) {
         hasDigit = true
-      } else if isWordASCII(byte) || byte >= 0x80 && isWordScalar(firstScalar(of: text, at: place))
-      {
-        hasLetter = true
-      } else if isNumberJoint(byte) {
-        guard joins(at: place) else { break }
       } else if byte >= 0x80 {
-        // A joiner between letters.
-        let clusterEnd = endOfCluster(from: last, atLeast: place)
-        if clusterEnd == place { break }
-        place = clusterEnd
-        continue
-      } else {
+        if isWordScalar(firstScalar(of: text, at: place)) {
+          hasLetter = true
+        } else {
+          // A joiner between letters.
+          let clusterEnd = endOfCluster(from: last, atLeast: place)
+          if clusterEnd == place { break }
+          place = clusterEnd
+          continue
+        }
+      } else if !isNumberJoint(byte) || !joins(at: place) {
         break
       }
       last = place
@@ -175,6 +181,14 @@ struct TokenScanner {
       place = endOfCluster(from: place - 1, atLeast: place)
     }
     return .number
+  }
+
+  /// The end of the letters of ASCII, and apostrophes, from a place on.
+  private func lettersOfASCII(from place: Int) -> Int {
+    let bytes = text.span
+    var place = place
+    while place < end, isWordASCII(bytes[place]), !isASCIIDigit(bytes[place]) { place &+= 1 }
+    return place
   }
 
   private func isNumberJoint(_ byte: UInt8) -> Bool {
