@@ -85,6 +85,12 @@ extension Composed {
     _ = try Self.parts.validate(changes.storage.parts, in: &whole, isSparing: false)
   }
 
+  /// Looks whether each part of another value began with the same initial values. Throws, and names the part, when not.
+  @inlinable
+  public func checkInitialValues(of other: Self) throws(InvalidChange) {
+    try Self.parts.checkInitialValues(of: other, in: self)
+  }
+
   /// Joins the changes of each part. Traps if a part was joined by itself.
   @inlinable
   public mutating func join(_ changes: Changes) {

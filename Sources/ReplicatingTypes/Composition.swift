@@ -130,6 +130,16 @@ where Part.Changes: BinaryCodable & Sendable, Rest.Whole == Whole {
     return try rest.validate(changes.rest, in: &whole, isSparing: isSparing)
   }
 
+  /// Looks at each part, and names the one that began differently.
+  @inlinable
+  public func checkInitialValues(of other: Whole, in whole: Whole) throws(InvalidChange) {
+    do { try whole[keyPath: path].checkInitialValues(of: other[keyPath: path]) } catch {
+      let reason = (error as? InvalidChange)?.reason ?? "\(error)"
+      throw InvalidChange("\(path): \(reason)")
+    }
+    try rest.checkInitialValues(of: other, in: whole)
+  }
+
   /// The reason why changes of a part may not be joined; nil if they may.
   ///
   /// In place, though nothing is changed: a part that is read by its key path is copied. Returned and not thrown, and not inlined: a key path
@@ -230,6 +240,8 @@ public struct NoParts<Whole>: PartsOf {
   public func validate(_ changes: Changes, in whole: inout Whole, isSparing: Bool) -> Int? { nil }
   @inlinable
   public func joinIfValid(_ changes: Changes, into whole: inout Whole, only chosen: Int) {}
+  @inlinable
+  public func checkInitialValues(of other: Whole, in whole: Whole) {}
   @inlinable
   public func join(_ changes: Changes, into whole: inout Whole, except chosen: Int?) {}
   @inlinable

@@ -11,7 +11,7 @@
 ///     task.id  // milk
 ///
 /// All replicas of a value have the same, as with the initial value of a register. The changes since nothing bring it, and a value that has
-/// another one refuses them. All operations are O(1), but that a constant is compared and written as its value is.
+/// another one refuses them, and refuses to be merged. All operations are O(1), but that a constant is compared and written as its value is.
 @propertyWrapper
 public struct Constant<Value: Hashable & Sendable>: Hashable, Sendable {
   /// The value, which was given in the beginning.
@@ -37,7 +37,13 @@ extension Constant: Replicable {
 
   public func validate(_ changes: Changes) throws(InvalidChange) {
     guard changes.value ?? wrappedValue == wrappedValue else {
-      throw InvalidChange("a constant other than the one here")
+      throw InvalidChange("the constant \(changes.value!), where \(wrappedValue) is here")
+    }
+  }
+
+  public func checkInitialValues(of other: Self) throws(InvalidChange) {
+    guard other == self else {
+      throw InvalidChange("the constant \(other.wrappedValue), where \(wrappedValue) is here")
     }
   }
 

@@ -30,6 +30,8 @@ public protocol PartsOf<Whole> {
   func validate(
     _ changes: Changes, in whole: inout Whole, isSparing: Bool
   ) throws(InvalidChange) -> Int?
+  /// Looks whether the parts of another value began with the same initial values.
+  func checkInitialValues(of other: Whole, in whole: Whole) throws(InvalidChange)
   /// Joins the changes of one part, which has so many behind it, if they are valid.
   func joinIfValid(
     _ changes: Changes, into whole: inout Whole, only chosen: Int

@@ -3,7 +3,7 @@
 /// Merging is the only way in: what a process wrote yesterday, what another process writes now and what another machine
 /// wrote last week all arrive by the same three functions. The laws, on the whole state and not only on what is shown:
 ///
-/// - `a.merged(with: b) == b.merged(with: a)`
+/// - `a.merged(with: b) == b.merged(with: a)`, or both throw
 /// - `a.merged(with: b).merged(with: c) == a.merged(with: b.merged(with: c))`
 /// - `a.merged(with: a) == a`
 /// - `a.apply(b.changes(since: a.version))` gives `a.merged(with: b)`, also when it is applied twice.
@@ -34,6 +34,9 @@ public protocol Replicable: Equatable {
   /// them is never taken for removed.
   associatedtype Changes: ReplicatingChanges
 
+  /// Why two values can't be merged; `Never` where any two can.
+  associatedtype MergeFailure: Error = Never
+
   /// The changes that this value contains.
   var version: Version { get }
 
@@ -56,6 +59,10 @@ public protocol Replicable: Equatable {
   /// Joins changes whose base is here, wherever they come from; all of them or, when it throws, nothing. What there is without an
   /// implementation looks at them, and then joins them.
   mutating func joinIfValid(_ changes: Changes) throws(InvalidChange)
+
+  /// Looks whether another value began with the same initial values, so that both may be merged. Throws when not. What there is without an
+  /// implementation is for types that begin with nothing.
+  func checkInitialValues(of other: Self) throws(MergeFailure)
 
   /// True if `validate` takes a copy of the value where `joinIfValid` can do without.
   static var copiesToValidate: Bool { get }
@@ -95,20 +102,26 @@ extension Replicable {
     do { try joinIfValid(changes) } catch { throw .invalid(error) }
   }
 
-  /// Joins `other`: afterwards this value contains what either of them did.
+  /// Joins `other`: afterwards this value contains what either of them did. Throws, and leaves the value as it was, when the two began with
+  /// different initial values.
   ///
-  /// The two must be of one history, where a change has one content. Nothing is looked at: what a stranger made comes in by
+  /// The two must be of one history, where a change has one content. That is not looked at: what a stranger made comes in by
   /// `apply(other.changes(since: version))`.
-  public mutating func merge(_ other: Self) {
+  public mutating func merge(_ other: Self) throws(MergeFailure) {
+    try checkInitialValues(of: other)
     join(other.changes(since: version))
   }
 
   /// A value that contains what either of them did, as after `merge`.
-  public func merged(with other: Self) -> Self {
+  public func merged(with other: Self) throws(MergeFailure) -> Self {
     var result = self
-    result.merge(other)
+    try result.merge(other)
     return result
   }
+}
+
+extension Replicable where MergeFailure == Never {
+  public func checkInitialValues(of other: Self) {}
 }
 
 extension ReplicatingChanges {

@@ -234,6 +234,14 @@ extension ReplicatingDictionary: Replicable {
     }
   }
 
+  /// Looks at the values of the keys that both have. O(keys ever used).
+  public func checkInitialValues(of other: Self) throws(Value.MergeFailure) {
+    if Value.MergeFailure.self == Never.self { return }
+    for (key, entry) in entries {
+      if let other = other.entries[key] { try entry.value.checkInitialValues(of: other.value) }
+    }
+  }
+
   public mutating func join(_ changes: Changes) {
     for part in changes.parts {
       entries[part.key, default: Entry(initial: part.initial)].value.join(part.changes)

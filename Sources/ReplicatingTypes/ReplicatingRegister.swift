@@ -5,12 +5,15 @@
 /// than that. Equal times are decided by the Lamport timestamp, so a later write wins over every write that its author had
 /// seen, and the clock decides only between concurrent ones.
 ///
-/// Replicas must agree on the initial value, as on a default in a program.
+/// A register begins with an initial value, on which its replicas agree as on a default in a program, or with a write. Registers that began
+/// differently are different ones, and are never merged.
 ///
 ///     var replica = Replica(id: ReplicaID(high: 0, low: 1))
 ///     var title = ReplicatingRegister("")
 ///     title.assign("Shopping", at: 1_767_225_600_000, by: &replica)
 ///     title.value  // "Shopping"
+///     let size = ReplicatingRegister(12, at: 1_767_225_600_000, by: &replica)
+///     size.value   // 12
 ///
 /// All operations are O(1).
 public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equatable {
@@ -38,6 +41,8 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
 
   /// The value of the last write, or the initial one.
   public private(set) var value: Value
+  /// The value before any write; nil if the register began with a write.
+  public let initialValue: Value?
   private var write: Write?
   @usableFromInline
   var joined = JoinedVersion()
@@ -47,9 +52,22 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
   /// The change that wrote the value; nil for the initial one.
   public var lastChange: ChangeID? { write?.stamp.change }
 
-  /// A register with its initial value.
+  /// A register with its initial value, which nobody has written.
   public init(_ initial: Value) {
     value = initial
+    initialValue = initial
+  }
+
+  /// A register that begins with a write, as one change. `now` is the wall time in milliseconds since 1970.
+  public init(_ first: Value, at now: Int64, by replica: inout Replica) {
+    self.init(first: first)
+    assign(first, at: now, by: &replica)
+  }
+
+  /// A register that begins with a write of a value, which is still to come.
+  init(first: Value) {
+    value = first
+    initialValue = nil
   }
 
   /// The assignment that replaces the present value: at `now`, in milliseconds since 1970, or just after what it replaces if
@@ -88,17 +106,25 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
 }
 
 extension ReplicatingRegister: Replicable {
-  /// The winning write alone: those it beat have nothing to say any more.
+  /// The winning write alone: those it beat have nothing to say any more. For those who have seen nothing, what the register began with.
   public struct Changes: ReplicatingChanges, Sendable {
     public var since: Version
     public internal(set) var version: Version
-    // The assignment stands last, because its size depends on the type of the value: the stamp before it is found without looking that up.
+    /// True if these are the changes since nothing, and tell what the register began with: `initialValue`, or, where that is nil, a write.
+    let isWhole: Bool
+    // The values stand last, because their size depends on their type: the stamp before them is found without looking that up.
     private(set) var stamp: Stamp?
     private var assignment: Assignment?
+    let initialValue: Value?
 
-    init(since: Version, version: Version, winner: (Assignment, Stamp)?) {
+    init(
+      since: Version, version: Version, winner: (Assignment, Stamp)?, isWhole: Bool,
+      initialValue: Value?
+    ) {
       (self.since, self.version) = (since, version)
+      self.isWhole = isWhole
       (assignment, stamp) = (winner?.0, winner?.1)
+      self.initialValue = initialValue
     }
 
     var winner: (Assignment, Stamp)? {
@@ -109,19 +135,26 @@ extension ReplicatingRegister: Replicable {
 
   public func changes(since version: Version) -> Changes {
     var followed = FollowedChanges(of: self.version, since: version)
+    let isWhole = version.isEmpty
+    let initialValue = isWhole ? self.initialValue : nil
     guard let write, !followed.isEmpty else {
-      return Changes(since: Version(), version: Version(), winner: nil)
+      return Changes(
+        since: Version(), version: Version(), winner: nil, isWhole: isWhole,
+        initialValue: initialValue)
     }
     followed.follow(write.stamp.change.replica)
     let isNew = !version.contains(write.stamp.change)
     return Changes(
       since: followed.since, version: followed.version,
-      winner: isNew ? (Assignment(value: value, time: write.time), write.stamp) : nil)
+      winner: isNew ? (Assignment(value: value, time: write.time), write.stamp) : nil,
+      isWhole: isWhole, initialValue: initialValue)
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) {
     // Nothing, as for most parts of a composed value.
-    if changes.since.isEmpty, changes.version.isEmpty, changes.stamp == nil { return }
+    if changes.since.isEmpty, changes.version.isEmpty, changes.stamp == nil, !changes.isWhole {
+      return
+    }
     try validateSome(changes)
   }
 
@@ -129,6 +162,7 @@ extension ReplicatingRegister: Replicable {
   @inline(never)
   private func validateSome(_ changes: Changes) throws(InvalidChange) {
     try changes.check()
+    if changes.isWhole { try check(initialValue: changes.initialValue) }
     guard let (assignment, stamp) = changes.winner else {
       // The write that beat all that these leave out is here, as everything up to `since`.
       guard write != nil || changes.version.isEmpty else {
@@ -144,6 +178,20 @@ extension ReplicatingRegister: Replicable {
       stamp.change == write.stamp.change
       ? new == write && assignment.value == value : !Self.wins(new, over: write)
     guard isKnown else { throw InvalidChange("a write other than was known by its name") }
+  }
+
+  public func checkInitialValues(of other: Self) throws(InvalidChange) {
+    try check(initialValue: other.initialValue)
+  }
+
+  private func check(initialValue other: Value?) throws(InvalidChange) {
+    if other == initialValue { return }
+    func told(_ value: Value?) -> String { value.map { "\($0)" } ?? "a write" }
+    throw InvalidChange(
+      """
+      a register that began with \(told(other)), where this one began with \(told(initialValue)). A first value that replicas don't \
+      agree on is written: ReplicatingRegister(value, at: now, by: &replica)
+      """)
   }
 
   public mutating func join(_ changes: Changes) {
@@ -164,9 +212,18 @@ extension ReplicatingRegister.Changes {
   /// Throws when no register can have these changes.
   func check() throws(InvalidChange) {
     try checkVersion()
-    guard let (assignment, stamp) = winner else { return }
-    try ReplicatingRegister.validate(assignment)
-    try checkIsNew(stamp.change)
+    if let (assignment, stamp) = winner {
+      try ReplicatingRegister.validate(assignment)
+      try checkIsNew(stamp.change)
+    } else if isWhole {
+      guard version.isEmpty else {
+        throw InvalidChange("a register that was written, without what was")
+      }
+      guard initialValue != nil else { throw InvalidChange("a register that began with nothing") }
+    }
+    guard !isWhole || since.isEmpty else {
+      throw InvalidChange("an initial value among later changes")
+    }
   }
 }
 
@@ -174,6 +231,7 @@ extension ReplicatingRegister {
   /// Checks what must always hold. O(1): for tests.
   public func checkInvariants() {
     precondition((write == nil) == version.isEmpty, "a version of nothing, or no version")
+    precondition(write != nil || initialValue == value, "a value that nobody wrote")
     guard let write else { return }
     precondition(version.contains(write.stamp.change), "a write that was not seen")
     precondition((0...Self.latestTime).contains(write.time), "a time outside the years allowed")

@@ -237,12 +237,10 @@ extension NoteBook.Changes: BinaryCodable {
   let bob = Author(2)
   let carol = Author(3)
 
-  /// Registers that began as one, one of which somebody has written since.
+  /// A register that nobody has seen yet, as the articles make it.
   private func register(_ value: Int, at time: Int64, by author: Author) -> ReplicatingRegister<Int>
   {
-    var register = ReplicatingRegister(1)
-    register.assign(value, at: time, by: &author.replica)
-    return register
+    ReplicatingRegister(value, at: time, by: &author.replica)
   }
 
   @Test func `a new register has the value it was made with`() {
@@ -257,35 +255,76 @@ extension NoteBook.Changes: BinaryCodable {
     }
   }
 
-  @Test func `of two that never met the later one wins`() {
+  @Test func `of two that never met the later one wins`() throws {
     let (a, b) = (register(2, at: 10, by: alice), register(3, at: 11, by: bob))
-    #expect(a.merged(with: b).value == 3)
-    #expect(b.merged(with: a).value == 3)
+    #expect(try a.merged(with: b).value == 3)
+    #expect(try b.merged(with: a).value == 3)
   }
 
-  @Test func `the last change wins, whoever makes it`() {
+  @Test func `the last change wins, whoever makes it`() throws {
     var a = register(2, at: 10, by: alice)
     let b = register(3, at: 11, by: bob)
     a.assign(4, at: 12, by: &alice.replica)
-    #expect(a.merged(with: b).value == 4)
+    #expect(try a.merged(with: b).value == 4)
   }
 
-  @Test func `one that follows another wins over it`() {
+  @Test func `one that follows another wins over it`() throws {
     let a = register(2, at: 10, by: alice)
     var b = a
     b.assign(3, at: 10, by: &bob.replica)
-    #expect(a.merged(with: b).value == 3)
-    #expect(b.merged(with: a).value == 3)
+    #expect(try a.merged(with: b).value == 3)
+    #expect(try b.merged(with: a).value == 3)
   }
 
-  @Test func `merging is associative, commutative and idempotent`() {
+  @Test(arguments: [[10, 10, 10], [10, 11, 12], [12, 11, 10], [11, 12, 10]] as [[Int64]])
+  func `merging is associative, commutative and idempotent`(times: [Int64]) throws {
     let (a, b, c) = (
-      register(2, at: 10, by: alice), register(3, at: 10, by: bob), register(4, at: 9, by: carol)
+      register(1, at: times[0], by: alice), register(2, at: times[1], by: bob),
+      register(3, at: times[2], by: carol)
     )
-    let ab = a.merged(with: b)
-    #expect(ab.merged(with: c) == a.merged(with: b.merged(with: c)))
-    #expect(ab == b.merged(with: a))
-    #expect(ab.merged(with: b) == ab && ab.merged(with: a) == ab && a.merged(with: a) == a)
+    try expectLaws(a, b, c)
+    let last = try a.merged(with: b).merged(with: c)
+    #expect(last.value == [1, 2, 3][times.lastIndex(of: times.max()!)!])
+  }
+
+  @Test func `registers with different initial values are refused, in each order and by each way`()
+    throws
+  {
+    // The articles' registers begin with a write at a time of their own. Of initial values that nobody wrote none is the last.
+    let (a, b, c) = (ReplicatingRegister(1), ReplicatingRegister(2), ReplicatingRegister(3))
+    try expectLaws(a, b, c)
+    var written = b
+    written.assign(4, at: 10, by: &bob.replica)
+    try expectLaws(a, written, c)
+    try expectLaws(a, a, written)
+    let first = register(1, at: 10, by: alice)
+    try expectLaws(a, first, written)
+    for (a, b) in [(a, b), (a, written), (written, a), (a, first), (first, a)] {
+      #expect(throws: InvalidChange.self) { try a.merged(with: b) }
+      var a = a
+      #expect(throws: RefusedChanges.self) { try a.apply(b.changes(since: Version())) }
+    }
+    #expect {
+      try a.merged(with: b)
+    } throws: {
+      "\($0)".contains("began with 2, where this one began with 1")
+        && "\($0)".contains("ReplicatingRegister(value, at: now, by: &replica)")
+    }
+  }
+
+  /// The laws for values that anybody may have made: where one way of merging is refused, the other one is, too.
+  private func expectLaws(
+    _ a: ReplicatingRegister<Int>, _ b: ReplicatingRegister<Int>, _ c: ReplicatingRegister<Int>
+  ) throws {
+    let ab = try? a.merged(with: b)
+    #expect(ab == (try? b.merged(with: a)), "commutative")
+    #expect(
+      (try? ab?.merged(with: c)) == (try? a.merged(with: b.merged(with: c))), "associative")
+    #expect((try a.merged(with: a)) == a, "idempotent")
+    if let ab { #expect(try ab.merged(with: b) == ab) }
+    var applied = a
+    let isApplied = (try? applied.apply(b.changes(since: a.version))) != nil
+    if let ab { #expect(isApplied && applied == ab, "merging is applying") }
   }
 
   @Test func `equal values are not equal registers`() {
@@ -302,7 +341,7 @@ extension NoteBook.Changes: BinaryCodable {
     }
   }
 
-  @Test func `two registers are a name of which each part can be changed`() {
+  @Test func `two registers are a name of which each part can be changed`() throws {
     typealias Name = ReplicatingDictionary<String, ReplicatingRegister<String>>
     func set(_ name: inout Name, _ part: String, _ value: String, _ author: Author) {
       name.update(part, default: ReplicatingRegister(""), by: &author.replica) {
@@ -315,7 +354,7 @@ extension NoteBook.Changes: BinaryCodable {
     var b = a
     set(&a, "first", "Tom", alice)
     set(&b, "last", "Cook", bob)
-    for name in [a.merged(with: b), b.merged(with: a)] {
+    for name in try [a.merged(with: b), b.merged(with: a)] {
       #expect(name["first"]?.value == "Tom")
       #expect(name["last"]?.value == "Cook")
     }
@@ -430,37 +469,39 @@ extension NoteBook.Changes: BinaryCodable {
     #expect(a["1"]?.value == 4)
   }
 
-  @Test func `dictionaries that never met have the keys of both`() {
+  @Test func `dictionaries that never met have the keys of both`() throws {
     var (a, b) = (Numbers(), Numbers())
     set(&a, "1", 1, alice)
     set(&b, "2", 2, bob)
-    let both = a.merged(with: b)
+    let both = try a.merged(with: b)
     #expect(both.keys == ["1", "2"] && both["1"]?.value == 1 && both["2"]?.value == 2)
   }
 
-  @Test func `a removal reaches the others, and what was set since stays`() {
+  @Test func `a removal reaches the others, and what was set since stays`() throws {
     var a = Numbers()
     for key in ["1", "2", "3"] { set(&a, key, 1, alice) }
     var b = a
     a.remove("1", by: &alice.replica)
     a.remove("2", by: &alice.replica)
     set(&b, "2", 5, bob)
-    for result in [a.merged(with: b), b.merged(with: a)] {
+    for result in try [a.merged(with: b), b.merged(with: a)] {
       #expect(result.keys == ["2", "3"] && result["2"]?.value == 5)
     }
   }
 
-  @Test func `merging is associative, commutative and idempotent`() {
+  @Test func `merging is associative, commutative and idempotent`() throws {
     var (a, b, c) = (Numbers(), Numbers(), Numbers())
     set(&a, "1", 1, alice)
     set(&b, "1", 2, bob)
     set(&b, "2", 2, bob)
     b.remove("2", by: &bob.replica)
     set(&c, "2", 3, carol)
-    let ab = a.merged(with: b)
-    #expect(ab == b.merged(with: a))
-    #expect(ab.merged(with: c) == a.merged(with: b.merged(with: c)))
-    #expect(ab.merged(with: b) == ab && ab.merged(with: a) == ab && a.merged(with: a) == a)
+    let ab = try a.merged(with: b)
+    #expect(try ab == b.merged(with: a))
+    #expect(try ab.merged(with: c) == a.merged(with: b.merged(with: c)))
+    #expect(try ab.merged(with: b) == ab)
+    #expect(try ab.merged(with: a) == ab)
+    #expect(try a.merged(with: a) == a)
   }
 
   @Test func `values that replicate are merged, not one chosen of two`() {

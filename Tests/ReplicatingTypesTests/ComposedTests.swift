@@ -292,9 +292,14 @@ private let page = Sample(Page()) { $0.edit(by: &$1.replica, &$2) }
     let b = try Card(encoded: a.encoded())
     #expect(b == a && b.id == "a")
     var other = Card(id: "b")
-    let reason = InvalidChange("a constant other than the one here")
+    let reason = InvalidChange("the constant a, where b is here")
     #expect(throws: RefusedChanges.invalid(reason)) {
       try other.apply(a.changes(since: other.version))
+    }
+    #expect {
+      try other.merge(a)
+    } throws: {
+      "\($0)".contains("_id: the constant a, where b is here")
     }
     #expect(other == Card(id: "b"))
   }
@@ -318,7 +323,7 @@ private let page = Sample(Page()) { $0.edit(by: &$1.replica, &$2) }
   @Test func `trap if a part was merged by itself`() async {
     await #expect(processExitsWith: .failure) {
       var (a, b) = `Composed values`.diverged()
-      b.title.merge(a.title)
+      try b.title.merge(a.title)
       try b.apply(a.changes(since: b.version))
     }
     await #expect(processExitsWith: .failure) {
@@ -329,8 +334,8 @@ private let page = Sample(Page()) { $0.edit(by: &$1.replica, &$2) }
     await #expect(processExitsWith: .failure) {
       var (a, b) = (Box(), Box())
       a.label.tags.insert("home", by: &Author(3).replica)
-      b.label.merge(a.label)
-      b.merge(a)
+      try b.label.merge(a.label)
+      try b.merge(a)
     }
     await #expect(processExitsWith: .failure) {
       var (a, b) = `Composed values`.diverged()
@@ -341,7 +346,7 @@ private let page = Sample(Page()) { $0.edit(by: &$1.replica, &$2) }
     await #expect(processExitsWith: .success) {
       var (a, b) = `Composed values`.diverged()
       try b.apply(a.changes(since: b.version))
-      a.merge(b)
+      try a.merge(b)
       _ = a.encoded()
     }
   }

@@ -41,8 +41,8 @@ private func expectLaws<Value: Checked>(
 }
 
 /// Merging as generic code sees it.
-private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Value {
-  a.merged(with: b)
+private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) throws -> Value {
+  try a.merged(with: b)
 }
 
 @Suite struct `Replicating add-only set` {
@@ -68,7 +68,7 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Val
     #expect(a.merged(with: b) == b.merged(with: a))
   }
 
-  @Test func `refuses changes that follow what is not here`() {
+  @Test func `refuses changes that follow what is not here`() throws {
     var a = ReplicatingAddOnlySet<Int>()
     a.insert(1, by: &alice.replica)
     let seen = a.version
@@ -174,15 +174,15 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Val
   }
 
   /// Joins values in every order.
-  private func everyOrder<Value: Replicable>(_ a: Value, _ b: Value, _ c: Value) -> [Value] {
+  private func everyOrder<Value: Replicable>(_ a: Value, _ b: Value, _ c: Value) throws -> [Value] {
     [
-      a.merged(with: b).merged(with: c), a.merged(with: c).merged(with: b),
-      b.merged(with: a).merged(with: c), b.merged(with: c).merged(with: a),
-      c.merged(with: a).merged(with: b), c.merged(with: b).merged(with: a),
+      try a.merged(with: b).merged(with: c), try a.merged(with: c).merged(with: b),
+      try b.merged(with: a).merged(with: c), try b.merged(with: c).merged(with: a),
+      try c.merged(with: a).merged(with: b), try c.merged(with: b).merged(with: a),
     ]
   }
 
-  @Test func `D1: a value assigned beside a concurrent removal stays`() {
+  @Test func `D1: a value assigned beside a concurrent removal stays`() throws {
     var a = Registers()
     assign(&a, "first", alice)
     var (b, c) = (a, a)
@@ -190,37 +190,38 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Val
     b.remove("key", by: &bob.replica)
     c.remove("key", by: &carol.replica)
     #expect(b["key"] == nil && b.keys.isEmpty && b.count == 0)
-    for result in everyOrder(a, b, c) {
+    for result in try everyOrder(a, b, c) {
       #expect(result["key"]?.value == "assigned")
-      #expect(result == a.merged(with: b).merged(with: c))
+      #expect(try result == a.merged(with: b).merged(with: c))
     }
   }
 
-  @Test func `D2: with a change inside that a removal had not seen the whole value is back`() {
+  @Test func `D2: with a change inside that a removal had not seen the whole value is back`() throws
+  {
     var a = Sets()
     for element in [1, 2] { insert(&a, element, alice) }
     var (b, c) = (a, a)
     insert(&a, 3, alice)
     b.remove("key", by: &bob.replica)
     c.remove("key", by: &carol.replica)
-    for result in everyOrder(a, b, c) { #expect(result["key"]?.elements == [1, 2, 3]) }
+    for result in try everyOrder(a, b, c) { #expect(result["key"]?.elements == [1, 2, 3]) }
     // Whoever has seen it may remove it.
     var all = a.merged(with: b).merged(with: c)
     all.remove("key", by: &carol.replica)
-    for result in everyOrder(a, b, all) { #expect(result.keys.isEmpty) }
+    for result in try everyOrder(a, b, all) { #expect(result.keys.isEmpty) }
   }
 
-  @Test func `two removals that together saw all changes do not remove`() {
+  @Test func `two removals that together saw all changes do not remove`() throws {
     var (a, b) = (Sets(), Sets())
     insert(&a, 1, alice)
     insert(&b, 2, bob)
     let both = a.merged(with: b)
     a.remove("key", by: &alice.replica)
     b.remove("key", by: &bob.replica)
-    for result in everyOrder(a, b, both) { #expect(result["key"]?.elements == [1, 2]) }
+    for result in try everyOrder(a, b, both) { #expect(result["key"]?.elements == [1, 2]) }
   }
 
-  @Test func `a removal of the inner key and one of the outer meet`() {
+  @Test func `a removal of the inner key and one of the outer meet`() throws {
     var a = Nested()
     for inner in ["k", "l"] {
       a.update("outer", default: Sets(), by: &alice.replica) { sets, replica in
@@ -230,7 +231,7 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Val
     var b = a
     a.update("outer", default: Sets(), by: &alice.replica) { $0.remove("k", by: &$1) }
     b.remove("outer", by: &bob.replica)
-    for result in everyOrder(a, b, a) { #expect(result["outer"]?.keys == ["l"]) }
+    for result in try everyOrder(a, b, a) { #expect(result["outer"]?.keys == ["l"]) }
   }
 
   @Test func `a removed key that is used again has what it held`() {
@@ -281,7 +282,7 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Val
     #expect(a.changes(since: a.version).parts.isEmpty)
   }
 
-  @Test func `refuses changes that follow what is not here`() {
+  @Test func `refuses changes that follow what is not here`() throws {
     var a = Sets()
     insert(&a, 1, alice)
     let known = a.version
@@ -295,7 +296,7 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Val
 
   // MARK: - Defects of the articles' dictionary
 
-  @Test func `Defect 1: merging changes nothing but what it brings, and a removal stays`() {
+  @Test func `Defect 1: merging changes nothing but what it brings, and a removal stays`() throws {
     var a = Sets()
     insert(&a, 1, alice)
     #expect(a.merged(with: a) == a && a.merged(with: a).version == a.version)
@@ -308,13 +309,13 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Val
       b.merge(a)
     }
     #expect(a == b)
-    for result in everyOrder(a, b, c) {
+    for result in try everyOrder(a, b, c) {
       #expect(result.keys.isEmpty)
       #expect(result == c)
     }
   }
 
-  @Test func `Defect 2: values merge at any depth, and through generic code`() {
+  @Test func `Defect 2: values merge at any depth, and through generic code`() throws {
     typealias Deep = ReplicatingDictionary<Int, Nested>
     func insert(_ deep: inout Deep, _ element: Int, _ author: Author) {
       deep.update(0, default: Nested(), by: &author.replica) { nested, replica in
@@ -330,16 +331,16 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) -> Val
     var b = a
     insert(&a, 1, alice)
     insert(&b, 2, bob)
-    for result in [a.merged(with: b), b.merged(with: a), mergedGenerically(a, b)] {
+    for result in try [a.merged(with: b), b.merged(with: a), mergedGenerically(a, b)] {
       #expect(result[0]?["outer"]?["inner"]?.elements == [0, 1, 2])
     }
   }
 
-  @Test func `Defect 2: also when neither had the key before`() {
+  @Test func `Defect 2: also when neither had the key before`() throws {
     var (a, b) = (Sets(), Sets())
     insert(&a, 1, alice)
     insert(&b, 2, bob)
-    for result in [a.merged(with: b), b.merged(with: a), mergedGenerically(a, b)] {
+    for result in try [a.merged(with: b), b.merged(with: a), mergedGenerically(a, b)] {
       #expect(result["key"]?.elements == [1, 2])
     }
   }

@@ -52,5 +52,5 @@ package func expectLaws<Value: Replicable>(
   try expectLaws(a, b, c, empty: empty, comment) { a, b throws(RefusedChanges) in
     try joinedWhole(a, b, empty)
   }
-  #expect(a.merged(with: b) == (try joined(a, b)), "merging is applying, \(comment)")
+  #expect((try a.merged(with: b)) == (try joined(a, b)), "merging is applying, \(comment)")
 }

@@ -1,52 +1,78 @@
 // A write: the value, its time in milliseconds as a signed number, the place of its replica, its number, the count of its
 // logical time.
 
-/// Format 1, the `VersionRange` from nothing, and 1 and the write; or 0 and the initial value if there was no write.
+/// Its changes since nothing.
 extension ReplicatingRegister: BinaryCodable where Value: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
-    let changes = changes(since: Version())
-    changes.encode(into: &writer)
-    if changes.winner == nil { value.encode(into: &writer) }
+    changes(since: Version()).encode(into: &writer)
   }
 
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
     let start = reader
     let changes = try Changes(from: &reader)
     try reader.check(from: start) { () throws(InvalidChange) in try changes.check() }
-    guard changes.since.isEmpty else { throw start.failure("changes in place of a whole value") }
-    if let (assignment, _) = changes.winner {
-      self.init(assignment.value)
-      join(changes)
-      joinedVersion = nil
+    guard changes.isWhole else { throw start.failure("changes in place of a whole value") }
+    if let initialValue = changes.initialValue {
+      self.init(initialValue)
+    } else if let (assignment, _) = changes.winner {
+      self.init(first: assignment.value)
     } else {
-      guard changes.version.isEmpty else { throw start.failure("a write that is absent") }
-      self.init(try Value(from: &reader))
+      throw start.failure("a register that began with nothing")
     }
+    join(changes)
+    joinedVersion = nil
   }
 }
 
-/// Format 1, the `VersionRange`, and 1 and the write that won; or 0 where that was known before.
+/// What follows in the encoding of changes.
+private struct Contents: OptionSet {
+  let rawValue: UInt8
+
+  /// The write that won.
+  static let write = Contents(rawValue: 1)
+  /// What the register began with: nothing more, if that was a write.
+  static let beginning = Contents(rawValue: 2)
+  /// The initial value with which it began.
+  static let initialValue = Contents(rawValue: 4)
+}
+
+/// Format 1, the `VersionRange`, and a byte of bits: 1 before the write that won, which is absent where it was known before; 2 in the changes since
+/// nothing; with that 4 before the initial value, if the register began with one. The initial value follows the write.
 extension ReplicatingRegister.Changes: BinaryCodable where Value: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
     let range = VersionRange(self)
     writer.format(1)
     range.encode(into: &writer)
-    (winner != nil).encode(into: &writer)
-    guard let (assignment, stamp) = winner else { return }
-    assignment.value.encode(into: &writer)
-    writer.signed(assignment.time)
-    range.encode(stamp.change, into: &writer)
-    writer.varint(stamp.lamport)
+    var contents: Contents = winner == nil ? [] : .write
+    if isWhole { contents.insert(initialValue == nil ? .beginning : [.beginning, .initialValue]) }
+    writer.byte(contents.rawValue)
+    if let (assignment, stamp) = winner {
+      assignment.value.encode(into: &writer)
+      writer.signed(assignment.time)
+      range.encode(stamp.change, into: &writer)
+      writer.varint(stamp.lamport)
+    }
+    initialValue?.encode(into: &writer)
   }
 
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
     try reader.format(1, of: "a register")
     let range = try VersionRange(from: &reader)
-    self.init(since: range.since, version: range.version, winner: nil)
-    guard try Bool(from: &reader) else { return }
-    let value = try Value(from: &reader)
-    let assignment = ReplicatingRegister.Assignment(value: value, time: try reader.signed())
-    let change = try range.change(from: &reader)
-    winner = (assignment, Stamp(change: change, lamport: try reader.lamport()))
+    let start = reader
+    let contents = Contents(rawValue: try reader.byte())
+    guard contents.isSubset(of: [.write, .beginning, .initialValue]),
+      contents.contains(.beginning) || !contents.contains(.initialValue)
+    else { throw start.failure("contents of a register of which nothing is known") }
+    var winner: (ReplicatingRegister.Assignment, Stamp)?
+    if contents.contains(.write) {
+      let value = try Value(from: &reader)
+      let assignment = ReplicatingRegister.Assignment(value: value, time: try reader.signed())
+      let change = try range.change(from: &reader)
+      winner = (assignment, Stamp(change: change, lamport: try reader.lamport()))
+    }
+    self.init(
+      since: range.since, version: range.version, winner: winner,
+      isWhole: contents.contains(.beginning),
+      initialValue: contents.contains(.initialValue) ? try Value(from: &reader) : nil)
   }
 }
