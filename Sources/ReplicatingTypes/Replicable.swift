@@ -122,6 +122,16 @@ extension Replicable {
 
 extension Replicable where MergeFailure == Never {
   public func checkInitialValues(of other: Self) {}
+
+  /// Joins `other`: afterwards this value contains what either of them did. As above, where any two values can be merged.
+  public mutating func merge(_ other: Self) { join(other.changes(since: version)) }
+
+  /// A value that contains what either of them did, as after `merge`.
+  public func merged(with other: Self) -> Self {
+    var result = self
+    result.merge(other)
+    return result
+  }
 }
 
 extension ReplicatingChanges {
