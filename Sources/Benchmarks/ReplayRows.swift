@@ -72,7 +72,7 @@ func replayRows(_ trace: Trace, _ report: inout Report) {
   let generic = measure {
     ReplicatingArray.replaying(trace)
   } check: {
-    expect($0.elements == trace.end, "local replay, generic, \(trace.name)")
+    expect($0.values == trace.end, "local replay, generic, \(trace.name)")
   }
   report.add(
     Row(

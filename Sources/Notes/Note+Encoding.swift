@@ -263,7 +263,7 @@ extension Note {
     }
     try decodeLastChange(from: &reader)
     guard content.contains(id.creation), Self.isTitle(title.value),
-      tags.elements.allSatisfy({ Self.isTag($0.name) })
+      tags.values.allSatisfy({ Self.isTag($0.name) })
     else { throw start.failure("no note") }
     isTrashed = deletions.contains { $0.covered.isSuperset(of: content) }
   }
@@ -293,7 +293,7 @@ struct EncodedContent {
     try reader.skipRegister { reader throws(DecodingFailure) in _ = try reader.byte() }
     if try Bool(from: &reader) {
       if hasTags {
-        tags = try ReplicatingSet<Tag>(from: &reader).elements
+        tags = try ReplicatingSet<Tag>(from: &reader).values
       } else {
         try reader.skipSet { reader throws(DecodingFailure) in _ = try reader.counted() }
       }

@@ -147,7 +147,7 @@ public struct Note: Sendable, Equatable, Identifiable {
   /// The operations that make the tags these. Only the difference: what stays isn't touched, so that a concurrent removal
   /// of it counts.
   public func operations(settingTags wanted: Set<Tag>) -> [Operation] {
-    let present = tags.elements
+    let present = tags.values
     return present.subtracting(wanted).sorted().compactMap {
       tags.removal(of: $0).map { .tags($0) }
     }

@@ -16,7 +16,7 @@ extension NoteBook {
     case .open(let note):
       return NoteContent(
         title: note.title.value, path: note.path, header: note.header,
-        tags: note.tags.count == 0 ? [] : note.tags.elements.distinct,
+        tags: note.tags.count == 0 ? [] : note.tags.values.distinct,
         utf8: hasText ? note.text.utf8 : [])
     case .encoded(let bytes, let hasSummary):
       do throws(DecodingFailure) {

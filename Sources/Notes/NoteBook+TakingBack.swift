@@ -12,7 +12,7 @@ extension NoteBook {
   ) throws(ArchiveFailure) -> [Note.Operation] {
     var title = note.title.value
     var priority = note.priority.value
-    var tags = note.tags.elements
+    var tags = note.tags.values
     var properties: [PropertyName: String] = [:]
     for change in try writers(among: changes, of: note.id) {
       guard var version = try version(of: [change]) else { continue }
@@ -25,7 +25,7 @@ extension NoteBook {
         let value = properties[name] ?? note[name]
         if value.utf8.elementsEqual(after[name].utf8) { properties[name] = before[name] }
       }
-      let (old, new) = (before.tags.elements, after.tags.elements)
+      let (old, new) = (before.tags.values, after.tags.values)
       tags = tags.subtracting(new.subtracting(old)).union(old.subtracting(new))
     }
     var operations: [Note.Operation] = []

@@ -172,7 +172,7 @@ extension NoteBook {
     of note: Note, _ done: DoneToNote, _ past: PastParts, _ what: inout WhatHappened, at now: Int64
   ) throws(ArchiveFailure) -> [Note.Operation] {
     var (title, priority) = (note.title, note.priority)
-    var tags = note.tags.elements
+    var tags = note.tags.values
     var properties: [PropertyName: ReplicatingRegister<String>] = [:]
     for change in done.made.reversed()
     where !change.what.isDisjoint(with: [.title, .tags, .priority, .property]) {
@@ -186,7 +186,7 @@ extension NoteBook {
           properties[name] = before.properties[name] ?? ReplicatingRegister("")
         }
       }
-      let (old, new) = (before.tags.elements, after.tags.elements)
+      let (old, new) = (before.tags.values, after.tags.values)
       let added = new.subtracting(old).filter {
         note.tags.additions(of: $0).allSatisfy(done.ranges.contains)
       }

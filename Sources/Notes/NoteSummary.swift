@@ -30,7 +30,7 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
   public init(_ note: borrowing Note, length: Int) {
     id = note.id
     title = note.title.value
-    tags = note.tags.count == 0 ? [] : note.tags.elements.distinct
+    tags = note.tags.count == 0 ? [] : note.tags.values.distinct
     priority = note.priority.value
     created = note.created
     modified = note.modified

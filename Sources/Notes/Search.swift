@@ -212,7 +212,7 @@ public struct NoteSearch: Sendable {
 
   private mutating func fits(_ note: borrowing Note, _ rest: inout Int) -> Bool {
     rest -= matcher.effort * note.text.count + 64
-    let tags = matcher.query.hasTags ? note.tags.elements : []
+    let tags = matcher.query.hasTags ? note.tags.values : []
     let text = note.text
     return matcher.fits(
       Array(note.title.value.utf8)[...], tags, { note.headerText }, { text.utf8[...] })

@@ -167,7 +167,7 @@ extension NotesServer {
     return [.create, .place(placement)]
       + contents(
         of: id, title: titleOfCopy(of: note.title.value), note.priority.value,
-        tags: note.tags.elements, text: text)
+        tags: note.tags.values, text: text)
   }
 
   private func titleOfCopy(of title: String) -> String {

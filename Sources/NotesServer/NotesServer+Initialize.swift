@@ -143,7 +143,7 @@ extension NotesServer {
     result.beginObject()
     result.key("id")
     if let identity = store?.identity { result.string("\(identity)") } else { result.null() }
-    result.member("path", store?.path ?? "")
+    result.member("path", environment.commandLines.absolute(store?.path ?? environment.folder))
     result.member("revision", revision)
     if let digest { result.member("digest", Digest.text(digest)) }
     result.endObject()

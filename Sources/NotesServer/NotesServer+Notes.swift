@@ -128,7 +128,7 @@ extension NotesServer {
     case .all(let tags)?:
       edits += note.operations(making: tags)
     case .some(let added, let removed)?:
-      let kept = note.tags.elements.filter { !removed.hasEquivalent(of: $0) }
+      let kept = note.tags.values.filter { !removed.hasEquivalent(of: $0) }
       edits += note.operations(
         settingTags: kept.union(added.distinct.filter { !kept.hasEquivalent(of: $0) }))
     case nil: break
@@ -141,7 +141,7 @@ extension NotesServer {
 extension Note {
   /// The operations that make the tags these; a tag stays in the form in which it is there.
   func operations(making tags: Set<Tag>) -> [Note.Operation] {
-    let kept = self.tags.elements.filter { tags.hasEquivalent(of: $0) }
+    let kept = self.tags.values.filter { tags.hasEquivalent(of: $0) }
     return operations(settingTags: kept.union(tags.distinct.filter { !kept.hasEquivalent(of: $0) }))
   }
 }

@@ -57,7 +57,7 @@ extension NotesServer {
     if priority != present.priority.value {
       edits.append(.priority(present.priority.assignment(of: priority, at: now)))
     }
-    edits += present.operations(making: past.note.tags.elements)
+    edits += present.operations(making: past.note.tags.values)
     return try operations(setting: past.utf8, of: id, in: EditedState())
       + edits.map { .edit(id, $0) }
   }

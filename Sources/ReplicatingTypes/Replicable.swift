@@ -21,7 +21,7 @@
 ///     try a.apply(ReplicatingSet.Changes(encoded: sent))
 ///     try b.apply(a.changes(since: b.version))
 ///     a == b      // true
-///     a.elements  // ["eggs", "milk"]
+///     a.values  // ["eggs", "milk"]
 ///
 /// A type made of replicating ones is replicating itself: `Composed` makes it so from the list of its parts. Whoever writes it by
 /// hand does the same: its version is all of theirs together, and each of the functions calls those of its parts. Then no part may be

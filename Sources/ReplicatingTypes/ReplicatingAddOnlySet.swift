@@ -13,7 +13,7 @@
 /// The laws of `Replicable` hold on the whole state. When several replicas add one element, the least of their changes
 /// stands for it, in whichever order they came.
 ///
-/// `contains`, `insert` and `count` are O(1); `elements`, `changes(since:)` and comparing are O(count); joining is
+/// `contains`, `insert` and `count` are O(1); `values`, `changes(since:)` and comparing are O(count); joining is
 /// O(changes).
 public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// Each element with the least of the changes that added it.
@@ -26,19 +26,36 @@ public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Has
   /// An empty set.
   public init() {}
 
+  /// A set of some elements, which are added by one change; none is no change.
+  public init(array elements: [Element], by replica: inout Replica) {
+    insert(contentsOf: elements, by: &replica)
+  }
+
   /// The number of elements. O(1).
   public var count: Int { additions.count }
   /// The elements. O(count).
-  public var elements: Set<Element> { Set(additions.keys) }
+  public var values: Set<Element> { Set(additions.keys) }
   /// True if an element is in the set. O(1).
   public func contains(_ element: Element) -> Bool { additions[element] != nil }
 
-  /// Adds an element, as one change. Adding what is there already is no change.
-  public mutating func insert(_ element: Element, by replica: inout Replica) {
-    if contains(element) { return }
-    let change = replica.stamp(after: 0).change
-    additions[element] = change
-    version.insert(change)
+  /// Adds an element, as one change, and returns true. Adding what is there already is no change.
+  @discardableResult
+  public mutating func insert(_ element: Element, by replica: inout Replica) -> Bool {
+    let count = count
+    insert(contentsOf: CollectionOfOne(element), by: &replica)
+    return self.count > count
+  }
+
+  /// Adds those of some elements that are not there, as one change; none is no change.
+  public mutating func insert(
+    contentsOf elements: some Sequence<Element>, by replica: inout Replica
+  ) {
+    var change: ChangeID?
+    for element in elements where !contains(element) {
+      change = change ?? replica.stamp(after: 0).change
+      additions[element] = change
+    }
+    if let change { version.insert(change) }
   }
 }
 

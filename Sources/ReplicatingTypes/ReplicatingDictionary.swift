@@ -13,7 +13,7 @@
 ///         tags.insert("travel", by: &replica)
 ///       }
 ///     }
-///     cities["Italy"]?["Rome"]?.elements  // ["travel"]
+///     cities["Italy"]?["Rome"]?.values  // ["travel"]
 ///
 ///     var settings = ReplicatingDictionary<String, ReplicatingRegister<Int>>()
 ///     settings.update("size", default: ReplicatingRegister(0), by: &replica) { size, replica in
@@ -96,6 +96,14 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
     Set(entries.lazy.filter { $0.value.isPresent }.map(\.key))
   }
 
+  /// The values of these keys, in no order. O(keys ever used).
+  public var values: [Value] { entries.values.lazy.filter(\.isPresent).map(\.value) }
+
+  /// The keys with their values. O(keys ever used).
+  public var dictionary: [Key: Value] {
+    entries.filter { $0.value.isPresent }.mapValues(\.value)
+  }
+
   /// The number of keys that have a value. O(keys ever used).
   public var count: Int { entries.values.count { $0.isPresent } }
 
@@ -132,12 +140,15 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
     precondition(after == expected, "a body took changes back, or made them in another's name")
   }
 
-  /// Removes a key, as far as its value is known here. Removing what is not there is no change.
-  public mutating func remove(_ key: Key, by replica: inout Replica) {
-    guard let entry = entries[key], entry.isPresent else { return }
+  /// Removes a key, as far as its value is known here, as one change, and returns the value. Removing what is not there is no change; then nil is
+  /// returned.
+  @discardableResult
+  public mutating func remove(_ key: Key, by replica: inout Replica) -> Value? {
+    guard let entry = entries[key], entry.isPresent else { return nil }
     let change = replica.stamp(after: 0).change
     entries[key]!.insert(Removal(change: change, covered: entry.value.version))
     version.insert(change)
+    return entry.value
   }
 }
 

@@ -15,9 +15,9 @@
 ///     list.insert("milk", at: 0, by: &replica)
 ///     list.insert("eggs", at: 1, by: &replica)
 ///     list.move("eggs", to: 0, by: &replica)
-///     list.elements  // ["eggs", "milk"]
+///     list.values  // ["eggs", "milk"]
 ///
-/// `count` and `contains` are O(1), `elements` is O(slots): insertions and moves ever made. Inserting, moving and removing are O(log
+/// `count` and `contains` are O(1), `values` is O(slots): insertions and moves ever made. Inserting, moving and removing are O(log
 /// slots), and beside that as in a `ReplicatingSet`, as joining is; joining is, beside that, as in a `ReplicatingArray`.
 public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   /// One slot's place: directly after one slot and before another.
@@ -43,7 +43,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   public func contains(_ element: Element) -> Bool { members.contains(element) }
 
   /// The elements in order.
-  public var elements: [Element] { slots.elements }
+  public var values: [Element] { slots.elements }
 
   private mutating func leaveOutUnlessMember(_ element: Element) {
     slots.leaveOut(element, !members.contains(element))
@@ -52,13 +52,18 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   // MARK: - Editing
 
   /// Inserts an element, as one change, or moves it there when it is a member already. `index` is among the other elements,
-  /// at most their number; what is larger counts as the end.
-  public mutating func insert(_ element: Element, at index: Int, by replica: inout Replica) {
+  /// at most their number; what is larger counts as the end. Returns true if it was no member.
+  @discardableResult
+  public mutating func insert(
+    _ element: Element, at index: Int, by replica: inout Replica
+  ) -> Bool {
+    let isNew = !members.contains(element)
     let placement = placement(of: element, at: index)
     let stamp = replica.stamp(after: lamport)
     // First a member: its slot is then never one of what is left out, and stays in one piece with its neighbours.
-    if !members.contains(element) { apply(.insert(element), stamp) }
+    if isNew { apply(.insert(element), stamp) }
     apply(placement, stamp)
+    return isNew
   }
 
   /// Moves a member to `index` of the elements afterwards, as one change. Traps when it is none.
@@ -67,10 +72,13 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
     apply(placement(of: element, at: index), replica.stamp(after: lamport))
   }
 
-  /// Removes an element, as far as its insertions are known here, as one change. Removing what is no member is none.
-  public mutating func remove(_ element: Element, by replica: inout Replica) {
-    guard let removal = members.removal(of: element) else { return }
+  /// Removes an element, as far as its insertions are known here, as one change, and returns it. Removing what is no member is no change; then nil
+  /// is returned.
+  @discardableResult
+  public mutating func remove(_ element: Element, by replica: inout Replica) -> Element? {
+    guard let removal = members.removal(of: element) else { return nil }
     apply(removal, replica.stamp(after: lamport))
+    return element
   }
 
   /// The slot that puts `element` at `index` of the elements afterwards.
@@ -175,8 +183,8 @@ extension ReplicatingOrderedSet: Replicable {
   public func checkInvariants() {
     slots.checkInvariants()
     members.checkInvariants()
-    precondition(Set(elements) == members.elements, "a member without a place")
-    precondition(elements.count == members.count, "a member at two places")
+    precondition(Set(values) == members.values, "a member without a place")
+    precondition(values.count == members.count, "a member at two places")
   }
 }
 

@@ -12,10 +12,10 @@
 ///     var b = a
 ///     a.remove("home", by: &alice)
 ///     b.insert("home", by: &bob)
-///     a.merged(with: b).elements  // ["home"]
+///     a.merged(with: b).values  // ["home"]
 ///
 /// Every removal is kept, so that those who lack it can be told; r are those ever made. `contains` is O(1), `insert`
-/// O(additions of the element that stand), `remove` the same and O(removals by replicas of greater identity); `elements` is
+/// O(additions of the element that stand), `remove` the same and O(removals by replicas of greater identity); `values` is
 /// O(count), `==` and `changes(since:)` are O(count + r); joining is O(changes + r), and O(r) for each removal that is new.
 public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// An addition or removal that has no author yet.
@@ -45,10 +45,15 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   /// An empty set.
   public init() {}
 
+  /// A set of some elements, which are added by one change; none is no change.
+  public init(array elements: [Element], by replica: inout Replica) {
+    insert(contentsOf: elements, by: &replica)
+  }
+
   /// The number of elements. O(1).
   public var count: Int { additions.count }
   /// The elements. O(count).
-  public var elements: Set<Element> { Set(additions.keys) }
+  public var values: Set<Element> { Set(additions.keys) }
   /// True if an element is in the set. O(1).
   public func contains(_ element: Element) -> Bool { additions[element] != nil }
 
@@ -60,15 +65,33 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
     additions[element].map { .remove(element, observed: $0) }
   }
 
-  /// Adds an element, as one change; also when it is there already, and then no removal that saw less takes it away.
-  public mutating func insert(_ element: Element, by replica: inout Replica) {
+  /// Adds an element, as one change; also when it is there already, and then no removal that saw less takes it away. Returns true if it was not
+  /// there.
+  @discardableResult
+  public mutating func insert(_ element: Element, by replica: inout Replica) -> Bool {
+    let isNew = !contains(element)
     apply(.insert(element), replica.stamp(after: lamport))
+    return isNew
   }
 
-  /// Removes an element, as far as its additions are known here, as one change. Removing what is not there is none.
-  public mutating func remove(_ element: Element, by replica: inout Replica) {
-    guard let removal = removal(of: element) else { return }
+  /// Adds elements, as one change; none is no change.
+  public mutating func insert(
+    contentsOf elements: some Sequence<Element>, by replica: inout Replica
+  ) {
+    var stamp: Stamp?
+    for element in elements {
+      stamp = stamp ?? replica.stamp(after: lamport)
+      apply(.insert(element), stamp!)
+    }
+  }
+
+  /// Removes an element, as far as its additions are known here, as one change, and returns it. Removing what is not there is no change; then nil
+  /// is returned.
+  @discardableResult
+  public mutating func remove(_ element: Element, by replica: inout Replica) -> Element? {
+    guard let removal = removal(of: element) else { return nil }
     apply(removal, replica.stamp(after: lamport))
+    return element
   }
 
   /// Applies an operation of an author who had seen no more of the set than is here.

@@ -73,7 +73,7 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
   /// The elements in order.
   public var elements: [Element] {
     @specialized(where Element == ChangeID)
-    get { sequence.elements }
+    get { sequence.values }
   }
 
   /// Visits the elements in order from a position on, as long as the visitor wants more. O(log slots + slots passed).

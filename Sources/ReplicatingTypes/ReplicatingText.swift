@@ -47,7 +47,7 @@ public struct ReplicatingText: Sendable, Replicable {
   /// The number of visible bytes. O(1).
   public var count: Int { bytes.count }
   /// The text. O(count + n).
-  public var utf8: [UInt8] { bytes.elements }
+  public var utf8: [UInt8] { bytes.values }
   /// The text in an array to which `more` bytes can be appended before it is copied. O(count + n).
   ///
   /// - Parameter more: not negative.
@@ -55,7 +55,7 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.elements(withRoomFor: more)
   }
   /// The text. O(count + n).
-  public var string: String { String(decoding: bytes.elements, as: UTF8.self) }
+  public var string: String { String(decoding: bytes.values, as: UTF8.self) }
   public var version: Version { bytes.version }
   /// The largest logical time seen.
   public var lamport: UInt64 { bytes.lamport }

@@ -259,4 +259,17 @@ struct `The folder` {
     try use(nil)
     #expect(try FileManager.default.contentsOfDirectory(atPath: place).isEmpty == false)
   }
+
+  @Test func `a relative path is answered as an absolute one`() throws {
+    let dn = Commands()
+    let lines = [
+      #"{"jsonrpc":"2.0","id":0,"method":"initialize"}"#, #"{"jsonrpc":"2.0","method":"exit"}"#,
+    ]
+    let ran = try dn.run(
+      [], input: Array((lines.joined(separator: "\n") + "\n").utf8),
+      shell: "cd '\(dn.folder(""))' && pwd && \"$1\" --notebook notes --framing lines")
+    let folder = try #require(ran.lines.first)
+    let answer = try JSONValue(parsing: Array(try #require(ran.lines.dropFirst().first).utf8))
+    #expect(JSON(answer)["result"]?["notebook"]?["path"]?.string == folder + "/notes")
+  }
 }

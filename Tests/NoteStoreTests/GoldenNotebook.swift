@@ -99,7 +99,7 @@ extension NoteStore {
         guard let version = try notebook.version(of: [change]),
           let (note, text) = try notebook.note(id, at: version)
         else { continue }
-        let tags = described(note.tags.elements.sorted().map { $0.name.debugDescription })
+        let tags = described(note.tags.values.sorted().map { $0.name.debugDescription })
         let bytes = described(text.map { bytesInWords[Int($0)] })
         states.append(
           "\(note.title.value) \(tags) \(note.priority.value) \(note.isTrashed) \(bytes)")

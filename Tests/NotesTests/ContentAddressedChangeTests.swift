@@ -18,7 +18,7 @@ import Testing
     try exchangeAll([alice, bob, carol])
     #expect(alice.titles.filter { $0 == "new" }.count == 1)
     let merged = try #require(bob.book[note])
-    #expect(merged.text.string == "ONE\none\ntwo\nthree\n" && merged.tags.elements == [Tag("work")])
+    #expect(merged.text.string == "ONE\none\ntwo\nthree\n" && merged.tags.values == [Tag("work")])
     // It is as old as the first of the three has made it.
     #expect(merged.created == alice.now)
   }

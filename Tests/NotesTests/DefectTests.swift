@@ -141,7 +141,7 @@ import Testing
     alice.setTags(notes[0], "home", "travel", "work")
     bob.setTags(notes[0], "work")
     try exchangeAll([alice, bob, carol])
-    #expect(alice.book[notes[0]]!.tags.elements == [Tag("travel"), Tag("work")])
+    #expect(alice.book[notes[0]]!.tags.values == [Tag("travel"), Tag("work")])
     let version = alice.book.version
     alice.setTags(notes[0], "travel", "work")
     #expect(alice.book.version == version, "the same tags again are no change")
@@ -211,7 +211,7 @@ import Testing
     }
     alice.setTags(notes[0], "é")
     alice.setTags(notes[0], "e\u{301}")
-    let tags = alice.book[notes[0]]!.tags.elements.map { Array($0.name.utf8) }
+    let tags = alice.book[notes[0]]!.tags.values.map { Array($0.name.utf8) }
     #expect(tags == [Array("e\u{301}".utf8)])
   }
 

@@ -217,7 +217,7 @@ import Testing
           }
           #expect(content?.title.utf8.elementsEqual(note.title.value.utf8) == true, at(seed))
           #expect(content?.path == note.path && content?.utf8 == note.text.utf8, at(seed))
-          #expect(content?.tags == note.tags.elements.distinct, at(seed))
+          #expect(content?.tags == note.tags.values.distinct, at(seed))
           #expect(
             content.map { Set($0.header.map(\.key)) } == Set(note.header.map(\.key)), at(seed))
           #expect(

@@ -71,7 +71,7 @@ struct Face: Equatable {
 
   init(_ note: Note, text: [UInt8]) {
     title = Array(note.title.value.utf8)
-    tags = note.tags.elements
+    tags = note.tags.values
     priority = note.priority.value
     isTrashed = note.isTrashed
     created = note.created
@@ -422,7 +422,7 @@ extension SplitMix64 {
       let tags = ["home", "work", "travel", "é", "e\u{301}"].filter { _ in below(2) == 0 }
       let operations = person.book[note]!.operations(settingTags: Set(tags.map { Tag($0) }))
       person.make(operations.map { .edit(note, $0) })
-      #expect(person.book[note]!.tags.elements == Set(tags.map { Tag($0) }))
+      #expect(person.book[note]!.tags.values == Set(tags.map { Tag($0) }))
     case 6: person.delete(note)
     case 7: if person.book[note]!.isTrashed { person.restore(note) }
     case 8, 9:

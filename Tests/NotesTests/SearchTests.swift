@@ -80,7 +80,7 @@ import Testing
       ]
     }
     let tagged = Condition(text: "tag:\"\(tag)\"") {
-      $0.tags.elements.contains {
+      $0.tags.values.contains {
         let parts = folded($0.name.utf8).split(separator: UInt8(ascii: "/"))
         return parts.starts(with: folded(tag.utf8).split(separator: UInt8(ascii: "/")), by: ==)
       }

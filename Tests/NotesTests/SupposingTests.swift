@@ -48,7 +48,7 @@ import Testing
     #expect(known.isEmpty)
     #expect(shown.notes.map(\.id) == [other])
     #expect(shown[other]!.text.string == "milk and eggs")
-    #expect(shown[other]!.tags.elements == [Tag("home")])
+    #expect(shown[other]!.tags.values == [Tag("home")])
     #expect(shown.incompleteChanges == 1)
   }
 
@@ -204,7 +204,7 @@ import Testing
       } else {
         #expect(found.text.string == note.text.string, "seed \(seed): \(note.id)")
       }
-      #expect(found.tags.elements == note.tags.elements, "seed \(seed): \(note.id)")
+      #expect(found.tags.values == note.tags.values, "seed \(seed): \(note.id)")
       #expect(found.title.value == note.title.value, "seed \(seed): \(note.id)")
       #expect(found.isTrashed == note.isTrashed, "seed \(seed): \(note.id)")
     }

@@ -255,7 +255,7 @@ private func changes(of person: Person, _ numbers: ClosedRange<UInt64>) -> Chang
       for person in people {
         #expect(text(person, note) == one && text(person, other) == two)
         #expect(person.book[note]!.title.value == "new")
-        #expect(person.book[note]!.tags.elements == [Tag("home")])
+        #expect(person.book[note]!.tags.values == [Tag("home")])
       }
     }
     try check("one two", "xthree")

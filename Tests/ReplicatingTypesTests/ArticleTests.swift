@@ -174,7 +174,7 @@ private struct NoteBook: Replicable, Sendable {
   }
 
   /// The notes in order. Nothing has to be put right after a merge: what the dictionary lacks is not shown.
-  var all: [Note] { order.elements.compactMap { notes[$0] } }
+  var all: [Note] { order.values.compactMap { notes[$0] } }
 
   subscript(id: NoteID) -> Note? { notes[id] }
 
@@ -375,31 +375,78 @@ extension NoteBook.Changes: BinaryCodable {
   }
 
   @Test func `a new set has nothing in it`() {
-    #expect(ReplicatingSet<Int>().elements.isEmpty)
-    #expect(ReplicatingAddOnlySet<Int>().elements.isEmpty)
+    #expect(ReplicatingSet<Int>().values.isEmpty)
+    #expect(ReplicatingAddOnlySet<Int>().values.isEmpty)
   }
 
   @Test func `what is inserted is there once, and what is removed is not`() {
     var a = set([1, 2, 2], by: alice)
-    #expect(a.elements == [1, 2] && a.count == 2)
+    #expect(a.values == [1, 2] && a.count == 2)
     a.remove(1, by: &alice.replica)
     a.remove(7, by: &alice.replica)
-    #expect(a.elements == [2] && !a.contains(1))
+    #expect(a.values == [2] && !a.contains(1))
     a.insert(1, by: &alice.replica)
-    #expect(a.elements == [1, 2])
+    #expect(a.values == [1, 2])
+  }
+
+  @Test func `an insertion tells whether it was new, and a removal what was there`() {
+    var set = ReplicatingSet<Int>()
+    #expect(set.insert(1, by: &alice.replica))
+    #expect(!set.insert(1, by: &alice.replica))
+    #expect(set.remove(1, by: &alice.replica) == 1)
+    #expect(set.remove(1, by: &alice.replica) == nil)
+    #expect(set.insert(1, by: &alice.replica))
+    var all = ReplicatingAddOnlySet<Int>()
+    #expect(all.insert(1, by: &alice.replica))
+    #expect(!all.insert(1, by: &alice.replica))
+    var order = ReplicatingOrderedSet<Int>()
+    #expect(order.insert(1, at: 0, by: &alice.replica))
+    #expect(!order.insert(1, at: 0, by: &alice.replica))
+    #expect(order.remove(1, by: &alice.replica) == 1)
+    #expect(order.remove(1, by: &alice.replica) == nil)
+    var sets = ReplicatingDictionary<String, ReplicatingSet<Int>>()
+    sets.update("a", default: ReplicatingSet(), by: &alice.replica) { $0.insert(1, by: &$1) }
+    #expect(sets.dictionary.mapValues(\.values) == ["a": [1]])
+    #expect(sets.values.map(\.values) == [[1]])
+    #expect(sets.remove("a", by: &alice.replica)?.values == [1])
+    #expect(sets.remove("a", by: &alice.replica) == nil)
+    #expect(sets.dictionary.isEmpty && sets.values.isEmpty)
+  }
+
+  @Test func `several elements are inserted by one change, and none by none`() throws {
+    let before = alice.replica.number
+    var set = ReplicatingSet(array: [1, 2, 2, 3], by: &alice.replica)
+    var all = ReplicatingAddOnlySet(array: [1, 2, 2, 3], by: &alice.replica)
+    let list = ReplicatingArray(array: [1, 2, 2, 3], by: &alice.replica)
+    #expect(set.values == [1, 2, 3] && all.values == [1, 2, 3] && list.values == [1, 2, 2, 3])
+    #expect(alice.replica.number == before + 3)
+    set.insert(contentsOf: [], by: &alice.replica)
+    all.insert(contentsOf: [1, 2], by: &alice.replica)
+    #expect(alice.replica.number == before + 3)
+    all.insert(contentsOf: 3...5, by: &alice.replica)
+    #expect(all.values == Set(1...5) && alice.replica.number == before + 4)
+    // They come and go one by one afterwards.
+    var other = try ReplicatingSet<Int>(encoded: set.encoded())
+    #expect(other == set)
+    other.remove(2, by: &bob.replica)
+    set.become([3, 4, 5], by: &alice.replica)
+    #expect(set.merged(with: other).values == [3, 4, 5])
+    try expectLaws(set, other, set.merged(with: other), empty: ReplicatingSet(), "several at once")
+    let more = ReplicatingAddOnlySet(array: [5, 6], by: &bob.replica)
+    try expectLaws(all, more, all.merged(with: more), empty: ReplicatingAddOnlySet(), "add-only")
   }
 
   @Test func `sets that never met are united`() {
     let (a, b) = (set([1, 2, 3], by: alice), set([3, 4], by: bob))
-    #expect(a.merged(with: b).elements == [1, 2, 3, 4])
+    #expect(a.merged(with: b).values == [1, 2, 3, 4])
   }
 
   @Test func `a removal reaches the others, and nothing comes back`() {
     var a = set([1, 2, 3], by: alice)
     let b = a
     a.remove(2, by: &alice.replica)
-    #expect(a.merged(with: b).elements == [1, 3])
-    #expect(b.merged(with: a).elements == [1, 3])
+    #expect(a.merged(with: b).values == [1, 3])
+    #expect(b.merged(with: a).values == [1, 3])
   }
 
   @Test func `removals and additions of both sides meet`() {
@@ -409,7 +456,7 @@ extension NoteBook.Changes: BinaryCodable {
     a.insert(5, by: &alice.replica)
     b.remove(3, by: &bob.replica)
     b.insert(4, by: &bob.replica)
-    #expect(a.merged(with: b).elements == [2, 4, 5])
+    #expect(a.merged(with: b).values == [2, 4, 5])
     #expect(a.merged(with: b) == b.merged(with: a))
   }
 
@@ -428,7 +475,7 @@ extension NoteBook.Changes: BinaryCodable {
     var a = set([1, 2, 3], by: alice)
     a.remove(2, by: &alice.replica)
     let decoded = try ReplicatingSet<Int>(encoded: a.encoded())
-    #expect(decoded == a && decoded.elements == [1, 3])
+    #expect(decoded == a && decoded.values == [1, 3])
   }
 }
 
@@ -514,12 +561,12 @@ extension NoteBook.Changes: BinaryCodable {
     insert(&b, "3", [6], bob)
     for result in [a.merged(with: b), b.merged(with: a)] {
       #expect(result.keys == ["2", "3"])
-      #expect(result["2"]?.elements == [3, 4, 5])
-      #expect(result["3"]?.elements == [1, 3, 4, 5, 6])
+      #expect(result["2"]?.values == [3, 4, 5])
+      #expect(result["3"]?.values == [1, 3, 4, 5, 6])
     }
     // The articles lose here what A put under a key that B removes without having seen it.
     insert(&a, "1", [1, 2, 3], alice)
-    #expect(a.merged(with: b)["1"]?.elements == [1, 2, 3, 4])
+    #expect(a.merged(with: b)["1"]?.values == [1, 2, 3, 4])
   }
 
   @Test func `a dictionary comes back from its encoding`() throws {
@@ -553,19 +600,19 @@ extension NoteBook.Changes: BinaryCodable {
 
   @Test func `elements are appended, inserted, replaced and removed`() {
     var a = array([1, 2, 3], by: alice)
-    #expect(a.elements == [1, 2, 3])
+    #expect(a.values == [1, 2, 3])
     a.insert(contentsOf: [0], at: 0, by: &alice.replica)
     a.insert(contentsOf: [9], at: 2, by: &alice.replica)
-    #expect(a.elements == [0, 1, 9, 2, 3])
+    #expect(a.values == [0, 1, 9, 2, 3])
     a.remove(2..<3, by: &alice.replica)
     a.remove(0..<1, by: &alice.replica)
-    #expect(a.elements == [1, 2, 3] && a.count == 3)
+    #expect(a.values == [1, 2, 3] && a.count == 3)
   }
 
   @Test func `arrays that never met stand one behind the other`() {
     let (a, b) = (array([1, 2, 3], by: alice), array([7, 8, 9], by: bob))
     let both = a.merged(with: b)
-    #expect([[1, 2, 3, 7, 8, 9], [7, 8, 9, 1, 2, 3]].contains(both.elements))
+    #expect([[1, 2, 3, 7, 8, 9], [7, 8, 9, 1, 2, 3]].contains(both.values))
     #expect(both == b.merged(with: a))
   }
 
@@ -576,7 +623,7 @@ extension NoteBook.Changes: BinaryCodable {
     a.remove(0..<1, by: &alice.replica)
     b.remove(2..<3, by: &bob.replica)
     b.insert(contentsOf: [20], at: 2, by: &bob.replica)
-    #expect(a.merged(with: b).elements == [10, 2, 20])
+    #expect(a.merged(with: b).values == [10, 2, 20])
     #expect(a.merged(with: b) == b.merged(with: a))
   }
 
@@ -598,10 +645,10 @@ extension NoteBook.Changes: BinaryCodable {
     a.insert(contentsOf: ["C"], at: 3, by: &alice.replica)
     b.insert(contentsOf: ["R"], at: 5, by: &bob.replica)
     b.insert(contentsOf: ["E"], at: 6, by: &bob.replica)
-    #expect(String(a.merged(with: b).elements) == "THECATRE")
+    #expect(String(a.merged(with: b).values) == "THECATRE")
     b.remove(4..<5, by: &bob.replica)
     for result in [a.merged(with: b), b.merged(with: a)] {
-      #expect(String(result.elements) == "THECARE")
+      #expect(String(result.values) == "THECARE")
     }
   }
 }
@@ -676,8 +723,8 @@ extension NoteBook.Changes: BinaryCodable {
     for book in [a.merged(with: b), b.merged(with: a)] {
       let note = book[shopping]!
       // Both corrections of the text are there, and all that was done to the tags; of two priorities one.
-      #expect(String(note.text.elements) == "milk and eggs")
-      #expect(note.tags.elements == [.work, .leisure])
+      #expect(String(note.text.values) == "milk and eggs")
+      #expect(note.tags.values == [.work, .leisure])
       #expect(note.priority.value == .high)
       #expect(note.title.value == "Groceries")
     }
@@ -703,7 +750,7 @@ extension NoteBook.Changes: BinaryCodable {
     for book in [a.merged(with: b), b.merged(with: a)] {
       #expect(book.all.map(\.id) == [travel])
       #expect(book[travel]?.title.value == "Travel")
-      #expect(book[travel].map { String($0.text.elements) } == "Rome")
+      #expect(book[travel].map { String($0.text.values) } == "Rome")
     }
   }
 

@@ -76,7 +76,7 @@ private struct Nothing: BinaryCodable {
           array.insert(step, at: place, by: &author.replica)
           expected.insert(step, at: place)
         }
-        #expect(array.elements == expected, at(seed, step))
+        #expect(array.values == expected, at(seed, step))
       }
       array.removeAll(by: &author.replica)
       #expect(array.isEmpty, at(seed))
@@ -89,7 +89,7 @@ private struct Nothing: BinaryCodable {
     for name in ["a", "b", "c"] { order.append(name, by: &author.replica) }
     order.move("c", to: 0, by: &author.replica)
     #expect(order.remove(at: 1, by: &author.replica) == "a")
-    #expect(order.elements == ["c", "b"])
+    #expect(order.values == ["c", "b"])
     #expect(order.lastIndex(of: "c") == 0 && order.lastIndex(of: "a") == nil)
   }
 
@@ -101,18 +101,18 @@ private struct Nothing: BinaryCodable {
       var a = ReplicatingSet<Int>()
       func some() -> Set<Int> { Set((0..<generator.below(6)).map { _ in generator.below(8) }) }
       for step in 0..<10 {
-        let (old, new, others) = (a.elements, some(), some())
+        let (old, new, others) = (a.values, some(), some())
         var b = a
         a.become(new, by: &alice.replica)
         b.become(others, by: &bob.replica)
-        #expect(a.elements == new && b.elements == others, at(seed, step))
+        #expect(a.values == new && b.values == others, at(seed, step))
         let version = a.version
         a.become(new, by: &alice.replica)
         #expect(a.version == version, at(seed, step))
         try a.apply(b.changes(since: a.version))
         let kept = old.intersection(new).intersection(others)
         let added = new.union(others).subtracting(old)
-        #expect(a.elements == kept.union(added), at(seed, step))
+        #expect(a.values == kept.union(added), at(seed, step))
       }
     }
   }

@@ -243,7 +243,7 @@ private let page = Sample(Page()) { $0.edit(by: &$1.replica, &$2) }
     try a.apply(b.changes(since: a.version))
     try b.apply(a.changes(since: b.version))
     #expect(a == b && a.encoded() == b.encoded())
-    #expect(a.title.value == "Shopping" && a.tags.elements == ["home"])
+    #expect(a.title.value == "Shopping" && a.tags.values == ["home"])
     #expect(["MilkEggs", "EggsMilk"].contains(a.text.string))
   }
 

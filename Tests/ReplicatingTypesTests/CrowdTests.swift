@@ -72,7 +72,7 @@ private final class Writer {
       let count = writer.array.count
       let last = writer.log.last { $0.stamp.change.replica == writer.author.replica.id }
       if random.chance(30), let last, case .insert(let elements, _, _, _) = last.operation,
-        let place = writer.array.elements.firstIndex(of: elements.last!)
+        let place = writer.array.values.firstIndex(of: elements.last!)
       {
         writer.make(Edit(range: place + 1..<place + 1, replacement: [random.below(1_000_000)]))
       } else {

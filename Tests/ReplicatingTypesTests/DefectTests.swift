@@ -153,7 +153,7 @@ import Testing
     assign(&a, "x", alice)
     assign(&b, "y", bob)
     for result in try [a.merged(with: b), b.merged(with: a)] {
-      #expect(order.elements.map { result[$0]?.value } == [nil, "y", nil])
+      #expect(order.values.map { result[$0]?.value } == [nil, "y", nil])
     }
   }
 

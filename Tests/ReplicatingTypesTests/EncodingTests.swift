@@ -47,7 +47,10 @@ private let set = Sample(ReplicatingSet<Int>()) { set, author, generator in
 
 private func edit(_ sets: inout Sets, _ replica: inout Replica, _ generator: inout SplitMix64) {
   let key = generator.pick(["", "a", "b"])
-  if generator.chance(25) { return sets.remove(key, by: &replica) }
+  if generator.chance(25) {
+    sets.remove(key, by: &replica)
+    return
+  }
   let element = generator.below(9)
   sets.update(key, default: ReplicatingSet(), by: &replica) { edit(&$0, &$1, element) }
 }
@@ -58,16 +61,25 @@ private let dictionary = Sample(Sets()) { sets, author, generator in
 
 private let nested = Sample(Nested()) { nested, author, generator in
   let key = generator.pick(["x", "y"])
-  if generator.chance(15) { return nested.remove(key, by: &author.replica) }
+  if generator.chance(15) {
+    nested.remove(key, by: &author.replica)
+    return
+  }
   nested.update(key, default: Sets(), by: &author.replica) { edit(&$0, &$1, &generator) }
 }
 
 private let nestedRegisters = Sample(NestedRegisters()) { nested, author, generator in
   let key = generator.below(2)
-  if generator.chance(15) { return nested.remove(key, by: &author.replica) }
+  if generator.chance(15) {
+    nested.remove(key, by: &author.replica)
+    return
+  }
   nested.update(key, default: Registers(), by: &author.replica) { registers, replica in
     let key = generator.pick(["a", "b"])
-    if generator.chance(20) { return registers.remove(key, by: &replica) }
+    if generator.chance(20) {
+      registers.remove(key, by: &replica)
+      return
+    }
     registers.update(key, default: ReplicatingRegister("none"), by: &replica) {
       $0.assign(generator.pick(["1", "2"]), at: generator.pick([0, 5]), by: &$1)
     }
@@ -75,7 +87,7 @@ private let nestedRegisters = Sample(NestedRegisters()) { nested, author, genera
 }
 
 private let orderedSet = Sample(ReplicatingOrderedSet<String>()) { set, author, generator in
-  let members = set.elements
+  let members = set.values
   let element = generator.pick(["", "a", "b", "cd"])
   let others = members.count { $0 != element }
   switch generator.below(4) {

@@ -28,7 +28,7 @@ private struct Task: Composed, Identifiable {
     try a.apply(ReplicatingSet.Changes(encoded: sent))
     try b.apply(a.changes(since: b.version))
     #expect(a == b)
-    #expect(a.elements == ["eggs", "milk"])
+    #expect(a.values == ["eggs", "milk"])
   }
 
   @Test func `replica: each stamp is the next`() {
@@ -73,7 +73,7 @@ private struct Task: Composed, Identifiable {
     var b = a
     a.remove("home", by: &alice)
     b.insert("home", by: &bob)
-    #expect(a.merged(with: b).elements == ["home"])
+    #expect(a.merged(with: b).values == ["home"])
   }
 
   @Test func `dictionary: cities and settings`() {
@@ -86,7 +86,7 @@ private struct Task: Composed, Identifiable {
         tags.insert("travel", by: &replica)
       }
     }
-    #expect(cities["Italy"]?["Rome"]?.elements == ["travel"])
+    #expect(cities["Italy"]?["Rome"]?.values == ["travel"])
 
     var settings = ReplicatingDictionary<String, ReplicatingRegister<Int>>()
     settings.update("size", default: ReplicatingRegister(0), by: &replica) { size, replica in
@@ -101,7 +101,7 @@ private struct Task: Composed, Identifiable {
     list.insert("milk", at: 0, by: &replica)
     list.insert("eggs", at: 1, by: &replica)
     list.move("eggs", to: 0, by: &replica)
-    #expect(list.elements == ["eggs", "milk"])
+    #expect(list.values == ["eggs", "milk"])
   }
 
   @Test func `array: THECARE`() {
@@ -114,7 +114,7 @@ private struct Task: Composed, Identifiable {
     b.insert(contentsOf: ["R", "E"], at: 5, by: &bob)
     b.remove(4..<5, by: &bob)
     a.merge(b)
-    #expect(String(a.elements) == "THECARE")
+    #expect(String(a.values) == "THECARE")
   }
 
   @Test func `text: bytes, and whole scalars`() {

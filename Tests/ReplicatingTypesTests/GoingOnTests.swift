@@ -117,12 +117,12 @@ import Testing
     var numbers = ReplicatingArray<Int>()
     for number in 0..<100 {
       numbers.insert(contentsOf: [number], at: number, by: &author.replica)
-      #expect(numbers[number] == number && numbers.elements == Array(0...number))
+      #expect(numbers[number] == number && numbers.values == Array(0...number))
     }
     for number in (10..<100).reversed() {
       numbers.remove(number..<number + 1, by: &author.replica)
     }
-    #expect(numbers.elements == Array(0..<10))
+    #expect(numbers.values == Array(0..<10))
     numbers.checkInvariants()
   }
 }

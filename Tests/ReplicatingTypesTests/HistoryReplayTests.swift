@@ -53,7 +53,7 @@ private func expectSame(_ bytes: [UInt8], _ comment: Comment) -> Bool {
   switch (listed, read(bytes, byList: false).result) {
   case (.success(let a), .success(let b)):
     a.checkInvariants()
-    #expect(a == b && a.elements == b.elements && a.count == b.count, comment)
+    #expect(a == b && a.values == b.values && a.count == b.count, comment)
     #expect(a.version == b.version && a.lamport == b.lamport, comment)
     #expect(a.latest.replicas == b.latest.replicas, comment)
     #expect(a.encoded() == b.encoded(), comment)

@@ -94,7 +94,7 @@ private func expectSame<Element: Countable>(
   a.checkInvariants()
   b.checkInvariants()
   #expect(a == b, comment)
-  #expect(a.elements == b.elements && a.count == b.count, comment)
+  #expect(a.values == b.values && a.count == b.count, comment)
   #expect(a.version == b.version && a.lamport == b.lamport, comment)
   #expect(a.latest.replicas == b.latest.replicas, comment)
   #expect(a.joined.version == b.joined.version, comment)
@@ -205,7 +205,7 @@ private func expectSameInHistories<Element: Countable>(
       joined.joinOneByOne(changes)
       let made = value.joinByList(changes)
       #expect(made.insertions == 0 && made.removals == 0 && made.elements == 0)
-      expectSame(value, joined, "\(value.elements)")
+      expectSame(value, joined, "\(value.values)")
     }
   }
 
@@ -346,7 +346,7 @@ private func expectSameInHistories<Element: Countable>(
     joined.joinOneByOne(changes)
     #expect(made.insertions == 5 && made.removals == 1)
     for value in [checked, loaded, joined] {
-      #expect(String(decoding: value.elements, as: UTF8.self) == "ywbz", "removed at \(place)")
+      #expect(String(decoding: value.values, as: UTF8.self) == "ywbz", "removed at \(place)")
       #expect(try ReplicatingArray<UInt8>(encoded: value.encoded()) == value)
     }
     expectSame(loaded, joined, "removed at \(place)")
@@ -367,7 +367,7 @@ private func expectSameInHistories<Element: Countable>(
     }
     third.insert(contentsOf: [99], at: 1, by: &carol.replica)
     let merged = first.merged(with: third)
-    #expect(merged.elements == third.merged(with: first).elements)
+    #expect(merged.values == third.merged(with: first).values)
     let changes = merged.changes(since: Version())
     var (loaded, joined) = (ReplicatingArray<UInt8>(), ReplicatingArray<UInt8>())
     _ = loaded.joinByList(changes)

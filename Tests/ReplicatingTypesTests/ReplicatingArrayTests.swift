@@ -222,7 +222,7 @@ private struct SequenceHistory {
         areOriginsRight && expected.time == time && expected.left == left
         && expected.right == right
     }
-    let agrees = peer.array.elements == peer.tree.elements && slots == peer.tree.document
+    let agrees = peer.array.values == peer.tree.elements && slots == peer.tree.document
     guard isNewestFirst else {
       if !agrees { disagreements += 1 }
       return
@@ -301,7 +301,7 @@ private struct SequenceHistory {
       var places: [Int: Int] = [:]
       history.peers[0].array.forEachSlot { element, _, _ in places[element] = places.count }
       for state in history.states {
-        let order = state.elements.map { places[$0]! }
+        let order = state.values.map { places[$0]! }
         #expect(zip(order, order.dropFirst()).allSatisfy(<), at(seed))
       }
     }
@@ -333,7 +333,7 @@ private struct SequenceHistory {
     array.checkInvariants()
     let contested = stride(from: 69_998, through: 2, by: -2)
     let appended = stride(from: 3, to: 69_999, by: 2)
-    #expect(array.elements == [0] + contested + [1] + appended)
+    #expect(array.values == [0] + contested + [1] + appended)
     #expect(array.hasRoom(for: ReplicaID(high: 1, low: 0)))
 
     var other = ReplicatingArray<Int>()

@@ -244,11 +244,11 @@ private struct TextHistory {
       }
       for step in 0..<12 {
         let version = array.version
-        let seen = array.elements
+        let seen = array.values
         for _ in 0..<generator.below(4) {
           edit(bob, edits(of: array.count, &generator), in: nil)
         }
-        let before = array.elements
+        let before = array.values
         let view = array.view(at: version)
         #expect(array.elements(in: view) == seen, at(seed, step))
         let mine = edits(of: seen.count, &generator)
@@ -260,7 +260,7 @@ private struct TextHistory {
           gone.formUnion(shown[edit.range])
           shown.replaceSubrange(edit.range, with: edit.replacement)
         }
-        let present = array.elements
+        let present = array.values
         let new = Set(mine.flatMap(\.replacement))
         #expect(Set(present) == Set(before).subtracting(gone).union(new), at(seed, step))
         #expect(

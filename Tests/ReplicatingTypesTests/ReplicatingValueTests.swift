@@ -41,7 +41,7 @@ private func expectLaws<Value: Checked>(
     a.insert("work", by: &alice.replica)
     a.remove("work", by: &alice.replica)
     b.insert("home", by: &bob.replica)
-    #expect(a.merged(with: b).elements == ["home"])
+    #expect(a.merged(with: b).values == ["home"])
     #expect(a.merged(with: b) == b.merged(with: a))
   }
 
@@ -51,10 +51,10 @@ private func expectLaws<Value: Checked>(
     var b = a
     b.remove("home", by: &bob.replica)
     a.merge(b)
-    #expect(a.elements.isEmpty)
+    #expect(a.values.isEmpty)
     a.insert("home", by: &alice.replica)
     b.merge(a)
-    #expect(b.elements == ["home"])
+    #expect(b.values == ["home"])
     #expect(a.merged(with: b) == b)
   }
 
@@ -68,7 +68,7 @@ private func expectLaws<Value: Checked>(
       a.merged(with: b).merged(with: c), c.merged(with: b).merged(with: a),
       b.merged(with: c).merged(with: a), a.merged(with: c).merged(with: b),
     ] {
-      #expect(result.elements == ["home"])
+      #expect(result.values == ["home"])
     }
   }
 
@@ -220,13 +220,13 @@ private func expectLaws<Value: Checked>(
       }
     }
     for result in results { #expect(result == results[0]) }
-    return results[0].elements
+    return results[0].values
   }
 
   private static func edit(
     _ order: inout ReplicatingOrderedSet<Int>, _ author: Author, _ generator: inout SplitMix64
   ) {
-    let members = order.elements
+    let members = order.values
     switch generator.below(10) {
     case 0...3:
       let new = generator.below(8)
@@ -235,18 +235,18 @@ private func expectLaws<Value: Checked>(
       order.insert(new, at: min(index, others.count), by: &author.replica)
       var expected = others
       expected.insert(new, at: min(index, others.count))
-      #expect(order.elements == expected)
+      #expect(order.values == expected)
     case 4...7:
       guard let moved = members.randomElement(using: &generator) else { return }
       var expected = members.filter { $0 != moved }
       let index = generator.below(members.count)
       order.move(moved, to: index, by: &author.replica)
       expected.insert(moved, at: index)
-      #expect(order.elements == expected)
+      #expect(order.values == expected)
     default:
       guard let removed = members.randomElement(using: &generator) else { return }
       order.remove(removed, by: &author.replica)
-      #expect(order.elements == members.filter { $0 != removed })
+      #expect(order.values == members.filter { $0 != removed })
     }
     order.checkInvariants()
   }
@@ -257,8 +257,8 @@ private func expectLaws<Value: Checked>(
       var (states, final, generator) = try history(empty, seed: seed, steps: 40, Self.edit)
       for state in states + final {
         state.checkInvariants()
-        #expect(Set(state.elements).count == state.elements.count, at(seed))
-        #expect(state.elements.count == state.count, at(seed))
+        #expect(Set(state.values).count == state.values.count, at(seed))
+        #expect(state.values.count == state.count, at(seed))
       }
       for _ in 0..<4 {
         let (a, b, c) = (
@@ -291,11 +291,11 @@ private func expectLaws<Value: Checked>(
         order.insert(number, at: index, by: &author.replica)
         expected.insert(number, at: min(index, expected.count))
       }
-      #expect(order.elements == expected)
+      #expect(order.values == expected)
     }
     order.checkInvariants()
     let decoded = try ReplicatingOrderedSet<Int>(encoded: order.encoded())
-    #expect(decoded == order && decoded.elements == expected)
+    #expect(decoded == order && decoded.values == expected)
     decoded.checkInvariants()
   }
 

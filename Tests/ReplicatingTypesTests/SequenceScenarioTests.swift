@@ -4,7 +4,7 @@ import Testing
 private typealias Letters = ReplicatingArray<Character>
 
 extension ReplicatingArray<Character> {
-  fileprivate var text: String { String(elements) }
+  fileprivate var text: String { String(values) }
 
   fileprivate mutating func type(_ text: String, at place: Int, _ author: Author) {
     for (step, letter) in text.enumerated() {

@@ -122,7 +122,7 @@ extension NotesServer {
   static func state(of note: Note, heads: [ChangeID]) -> FileState {
     FileState(
       hash: FileState.unwritten, heads: heads, title: note.title.value,
-      tags: note.tags.elements.distinct, priority: note.priority.value,
+      tags: note.tags.values.distinct, priority: note.priority.value,
       header: note.header.map {
         .init(key: $0.key, hash: SHA256.prefix64(of: Array($0.value.utf8)[...]))
       })

@@ -103,7 +103,7 @@ extension NotesServer {
     if locked.contains(.tags) {
       return operations + properties(reading: file, into: note, from: base)
     }
-    let (present, tags) = (note.tags.elements, file.tags)
+    let (present, tags) = (note.tags.values, file.tags)
     let known = base?.tags ?? present.distinct
     let kept = present.filter { tag in
       tags.hasEquivalent(of: tag) || !known.hasEquivalent(of: tag)
@@ -173,7 +173,7 @@ extension NotesServer {
   func file(of note: Note, at path: FilePath) -> NoteFile {
     NoteFile(
       path: path.text, header: FileHeader(fields: note.header), title: note.title.value,
-      tags: note.tags.elements.distinct.map(\.name),
+      tags: note.tags.values.distinct.map(\.name),
       priority: FilePriority(rawValue: note.priority.value.name) ?? .normal,
       text: note.text.utf8)
   }
@@ -187,6 +187,6 @@ extension NotesServer {
     }
     return FileState(
       hash: SHA256.prefix64(of: bytes[...]), heads: heads, title: note.title.value,
-      tags: note.tags.elements.distinct, priority: note.priority.value, header: [])
+      tags: note.tags.values.distinct, priority: note.priority.value, header: [])
   }
 }

@@ -64,7 +64,7 @@ extension NotesServer {
         text.replaceSubrange(edit.range, with: edit.replacement)
       }
     }
-    var operations = note.operations(making: note.tags.elements.union(other.tags.elements))
+    var operations = note.operations(making: note.tags.values.union(other.tags.values))
       .map { Change.Operation.edit(note.id, $0) }
     if !text.isEmpty {
       let (lines, end) = LineEnd.lines(of: text, appendedTo: note.text.utf8)

@@ -379,7 +379,7 @@ extension NotesServer {
         throw ResponseError(error)
       }
     }
-    let (tags, now) = (note.tags.elements, environment.now())
+    let (tags, now) = (note.tags.values, environment.now())
     operations += file.tags.filter { !tags.hasEquivalent(of: $0) }
       .map { .edit(note.id, .tags(.insert($0))) }
     for (key, value) in file.header {

@@ -19,11 +19,11 @@ extension ReplicatingAddOnlySet: CustomStringConvertible {
 }
 
 extension ReplicatingOrderedSet: CustomStringConvertible {
-  public var description: String { "\(elements)" }
+  public var description: String { "\(values)" }
 }
 
 extension ReplicatingArray: CustomStringConvertible {
-  public var description: String { "\(elements)" }
+  public var description: String { "\(values)" }
 }
 
 /// The keys that have a value, with it, in the order of what they are shown as.

@@ -15,6 +15,12 @@
 /// There is no literal, and nothing is assigned by a subscript: every change has an author, and a new value in the place of a shared one
 /// has no past.
 extension ReplicatingArray {
+  /// A sequence of some elements, which a replica inserts by one change; none is no change.
+  public init(array elements: [Element], by replica: inout Replica) {
+    self.init()
+    append(contentsOf: elements, by: &replica)
+  }
+
   /// Inserts an element before the one at `position`, as one change. O(log n); typing on is O(1).
   public mutating func insert(_ element: Element, at position: Int, by replica: inout Replica) {
     insert(contentsOf: [element], at: position, by: &replica)
@@ -55,11 +61,11 @@ extension ReplicatingOrderedSet {
 ///     tags.become(["home", "travel"], by: &replica)
 ///     tags.sorted()  // ["home", "travel"]
 extension ReplicatingSet {
-  /// Makes the set equal to `elements` by what differs: a change for each element that is removed or added, and none for those
-  /// that stay. So what others add or remove at the same time merges; adding all anew would undo their removals.
+  /// Makes the set equal to `elements` by what differs: a change for each element that is removed, and one for all that are added. So what others
+  /// add or remove at the same time merges; adding all anew would undo their removals.
   public mutating func become(_ elements: some Sequence<Element>, by replica: inout Replica) {
     let elements = Array(elements)
-    for element in self.elements.subtracting(elements) { remove(element, by: &replica) }
-    for element in elements where !contains(element) { insert(element, by: &replica) }
+    for element in values.subtracting(elements) { remove(element, by: &replica) }
+    insert(contentsOf: elements.filter { !contains($0) }, by: &replica)
   }
 }

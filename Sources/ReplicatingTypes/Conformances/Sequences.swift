@@ -5,7 +5,7 @@
 
 /// In no order.
 extension ReplicatingSet: Sequence {
-  public func makeIterator() -> Set<Element>.Iterator { elements.makeIterator() }
+  public func makeIterator() -> Set<Element>.Iterator { values.makeIterator() }
   public var underestimatedCount: Int { count }
   /// True if there are no elements. O(1).
   public var isEmpty: Bool { count == 0 }
@@ -13,7 +13,7 @@ extension ReplicatingSet: Sequence {
 
 /// In no order.
 extension ReplicatingAddOnlySet: Sequence {
-  public func makeIterator() -> Set<Element>.Iterator { elements.makeIterator() }
+  public func makeIterator() -> Set<Element>.Iterator { values.makeIterator() }
   public var underestimatedCount: Int { count }
   /// True if there are no elements. O(1).
   public var isEmpty: Bool { count == 0 }
@@ -61,7 +61,7 @@ extension ReplicatingArray: RandomAccessCollection {
     return open.kept(keptCount)[offset - content.count] as! Element
   }
 
-  public func makeIterator() -> Array<Element>.Iterator { elements.makeIterator() }
+  public func makeIterator() -> Array<Element>.Iterator { values.makeIterator() }
 
   /// Inserts an element at the end, as one change. O(log n).
   public mutating func append(_ element: Element, by replica: inout Replica) {
@@ -94,7 +94,7 @@ extension ReplicatingOrderedSet: RandomAccessCollection {
     return found!
   }
 
-  public func makeIterator() -> Array<Element>.Iterator { elements.makeIterator() }
+  public func makeIterator() -> Array<Element>.Iterator { values.makeIterator() }
 
   /// The position of an element; nil if it is no member. O(log slots).
   public func firstIndex(of element: Element) -> Int? { slots.position(of: element) }

@@ -21,7 +21,7 @@ extension ReplicatingOrderedSet: BinaryCodable where Element: BinaryCodable {
     }
     let members = try ReplicatingSet<Element>(from: &reader)
     guard !slots.hasRemovals else { throw start.failure("a slot that is removed") }
-    var homeless = members.elements
+    var homeless = members.values
     slots.forEachSlot { element, _, _ in homeless.remove(element) }
     guard homeless.isEmpty else { throw start.failure("a member without a place") }
     self.init(slots: slots, members: members)

@@ -23,7 +23,7 @@ extension ReplicatingArray {
   ///
   /// O(count + n) beside that.
   public mutating func become(_ elements: some Sequence<Element>, by replica: inout Replica) {
-    replace(sequenceDifference(from: self.elements, to: Array(elements)), by: &replica)
+    replace(sequenceDifference(from: values, to: Array(elements)), by: &replica)
   }
 }
 

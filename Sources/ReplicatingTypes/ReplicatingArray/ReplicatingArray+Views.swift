@@ -2,7 +2,7 @@
 
 extension ReplicatingArray {
   /// The visible elements in order. O(count + n).
-  public var elements: [Element] { elements(withRoomFor: 0) }
+  public var values: [Element] { elements(withRoomFor: 0) }
 
   /// The visible elements in an array to which `more` can be appended before it is copied. O(count + n).
   func elements(withRoomFor more: Int) -> [Element] {

@@ -14,7 +14,7 @@
 ///     b.insert(contentsOf: ["R", "E"], at: 5, by: &bob)
 ///     b.remove(4..<5, by: &bob)
 ///     a.merge(b)
-///     String(a.elements)  // THECARE
+///     String(a.values)  // THECARE
 ///
 /// Elements are kept in runs: what one author inserted in one go, or typed one after the other, is one piece of a counted
 /// tree, `n` pieces in all.
@@ -24,7 +24,7 @@
 ///   three levels, the uppermost a list with an entry for every 4,096 pieces or more, which is looked through.
 /// - An operation of another replica whose place is contested: O(pieces inserted there concurrently), with a bound where
 ///   many replicas insert at one place.
-/// - `elements`: O(count + n).
+/// - `values`: O(count + n).
 /// - A function that changes nothing and is called in the midst of typing copies the value first, O(n + runs): all but `count`,
 ///   `version` and, in text, places.
 public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {

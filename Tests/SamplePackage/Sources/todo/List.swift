@@ -22,13 +22,13 @@ struct List: Composed {
   }
 
   mutating func setDone(_ index: Int, at now: Int64, by replica: inout Replica) {
-    items.update(order.elements[index], default: Item(), by: &replica) { item, replica in
+    items.update(order.values[index], default: Item(), by: &replica) { item, replica in
       item.isDone.assign(true, at: now, by: &replica)
     }
   }
 
   var lines: [String] {
-    order.elements.compactMap { items[$0] }.map {
+    order.values.compactMap { items[$0] }.map {
       "[\($0.isDone.value ? "x" : " ")] \($0.title.value)"
     }
   }

@@ -42,7 +42,7 @@ func showNote() throws {
   let sent = theirs.changes(since: mine.version).encoded()
   try mine.apply(Note.Changes(encoded: sent))
   try theirs.apply(mine.changes(since: theirs.version))
-  print(mine == theirs, mine.title.value, mine.text.string, mine.tags.elements)
+  print(mine == theirs, mine.title.value, mine.text.string, mine.tags.values)
 }
 
 extension Identifier {
