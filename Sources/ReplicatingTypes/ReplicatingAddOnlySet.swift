@@ -13,6 +13,9 @@
 /// The laws of `Replicable` hold on the whole state. When several replicas add one element, the least of their changes
 /// stands for it, in whichever order they came.
 ///
+/// An element takes its own bytes in the encoding, as a rule: changes are written in runs. Without changes a value that has such a set would
+/// send all of it with each keystroke, since nothing said what others know of it.
+///
 /// `contains`, `insert` and `count` are O(1); `values`, `changes(since:)` and comparing are O(count); joining is
 /// O(changes).
 public struct ReplicatingAddOnlySet<Element: Hashable & Sendable>: Sendable, Hashable {

@@ -30,7 +30,13 @@ private let register = Sample(ReplicatingRegister("first")) { register, author, 
 }
 
 private let addOnlySet = Sample(ReplicatingAddOnlySet<String>()) { set, author, generator in
-  set.insert(generator.pick(["", "a", "b", "ab", "z"]), by: &author.replica)
+  let elements = ["", "a", "b", "ab", "z", "y", "x"]
+  if generator.chance(30) {
+    let some = (0..<generator.below(4)).map { _ in generator.pick(elements) }
+    set.insert(contentsOf: some, by: &author.replica)
+  } else {
+    set.insert(generator.pick(elements), by: &author.replica)
+  }
 }
 
 private func edit(_ set: inout ReplicatingSet<Int>, _ replica: inout Replica, _ element: Int) {
@@ -342,7 +348,11 @@ extension SplitMix64 {
     letters.insert("b", by: &alice.replica)
     letters.insert("a", by: &alice.replica)
     #expect(
-      letters.encoded() == [1, 1] + id(1) + [0, 3, 2, 1, 0x61, 0, 3, 1, 0x62, 0, 2])
+      letters.encoded() == [1, 1] + id(1) + [0, 3, 1, 0, 2, 4, 1, 0x62, 1, 0x61])
+    letters.insert(contentsOf: ["d", "c"], by: &alice.replica)
+    #expect(
+      letters.encoded() == [1, 1] + id(1) + [0, 4, 2, 0, 2, 4, 1, 0x62, 1, 0x61]
+        + [0, 4, 5, 1, 0x63, 1, 0x64])
 
     var set = ReplicatingSet<Bool>()
     set.insert(true, by: &bob.replica)
@@ -355,10 +365,55 @@ extension SplitMix64 {
     let carol = Author(3)
     flags.update(true, default: .init(), by: &carol.replica) { $0.insert(false, by: &$1) }
     flags.remove(true, by: &carol.replica)
-    let (initial, value): ([UInt8], [UInt8]) = ([1, 0, 0], [1, 1] + id(3) + [0, 1, 1, 0, 0, 1])
+    let (initial, value): ([UInt8], [UInt8]) = (
+      [1, 0, 0], [1, 1] + id(3) + [0, 1, 1, 0, 1, 2, 0]
+    )
     #expect(
       flags.encoded()
         == [1, 1] + id(3) + [0, 2, 1, 1] + initial + value + [1, 0, 2, 1, 0, 1])
+  }
+
+  @Test func `an add-only set takes few bytes beside those of its elements`() throws {
+    let numbers = Array(0..<10_000)
+    let plain = numbers.encoded().count
+    var generator = SplitMix64(seed: 1)
+    var all: [ReplicatingAddOnlySet<Int>] = [
+      ReplicatingAddOnlySet(array: numbers, by: &alice.replica)
+    ]
+    // One by one, in any order, and by three who meet now and then.
+    var one = ReplicatingAddOnlySet<Int>()
+    for number in numbers.shuffled(using: &generator) { one.insert(number, by: &bob.replica) }
+    all.append(one)
+    let authors = [Author(4), Author(5), Author(6)]
+    var sets = [ReplicatingAddOnlySet<Int>(), ReplicatingAddOnlySet(), ReplicatingAddOnlySet()]
+    for number in numbers.shuffled(using: &generator) {
+      let index = generator.below(3)
+      sets[index].insert(number, by: &authors[index].replica)
+      if generator.chance(1) { sets[index].merge(sets[generator.below(3)]) }
+    }
+    all.append(sets[0].merged(with: sets[1]).merged(with: sets[2]))
+    for set in all {
+      #expect(set.values == Set(numbers))
+      #expect(set.encoded().count * 100 < plain * 101)
+    }
+  }
+
+  @Test(
+    arguments: [
+      // Two runs that are one; out of order; one of nothing; one change with one element; a change that was not promised; elements out of
+      // order, and twice.
+      [2, 0, 1, 2, 2, 0, 2, 2, 4], [2, 0, 2, 2, 2, 0, 1, 2, 4], [1, 0, 1, 0], [1, 0, 1, 1],
+      [1, 0, 1, 3, 2], [1, 0, 3, 4, 2, 4], [1, 0, 1, 5, 4, 2], [1, 0, 1, 4, 2, 2],
+      [1, 0, 1, 5, 2, 2],
+    ] as [[UInt8]])
+  func `runs of an add-only set are written in one way`(runs: [UInt8]) throws {
+    #expect(throws: DecodingFailure.self) {
+      try ReplicatingAddOnlySet<Int>(encoded: [1, 1] + id(1) + [0, 3] + runs)
+    }
+    for runs: [UInt8] in [[1, 0, 1, 4, 2, 4], [1, 0, 1, 5, 2, 4]] {
+      let set = try ReplicatingAddOnlySet<Int>(encoded: [1, 1] + id(1) + [0, 3] + runs)
+      #expect(set.values == [1, 2])
+    }
   }
 
   @Test func `an unknown format is told from damage`() throws {
@@ -404,6 +459,9 @@ extension SplitMix64 {
     #expect(throws: DecodingFailure.self) { try ReplicatingSet<Int>(encoded: [1, 0, 0, 0] + many) }
     #expect(throws: DecodingFailure.self) {
       try ReplicatingAddOnlySet<Int>(encoded: [1, 0] + many)
+    }
+    #expect(throws: DecodingFailure.self) {
+      try ReplicatingAddOnlySet<Int>(encoded: [1, 1] + id(1) + [0, 1, 1, 0, 1] + many + [1])
     }
     #expect(throws: DecodingFailure.self) { try Sets(encoded: [1, 0] + many) }
     #expect(throws: DecodingFailure.self) { try Sets.Changes(encoded: [1, 0] + many) }

@@ -85,6 +85,10 @@ import Testing
     set.insert("q", by: &bob)
     try Self.expect("set", set)
 
+    var letters = ReplicatingAddOnlySet(array: ["b", "a"], by: &alice)
+    for letter in ["z", "y"] { letters.insert(letter, by: &alice) }
+    try Self.expect("add-only set", letters)
+
     var carol = Replica(id: ReplicaID(high: 0, low: 0xC3))
     var dictionary = ReplicatingDictionary<String, ReplicatingAddOnlySet<String>>()
     dictionary.update("k", default: ReplicatingAddOnlySet(), by: &carol) { $0.insert("e", by: &$1) }

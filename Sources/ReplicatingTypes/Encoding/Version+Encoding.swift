@@ -207,6 +207,17 @@ extension ByteWriter {
 }
 
 extension ByteReader {
+  /// Reads a value that was written by itself, as keys and elements are: it names its replicas anew.
+  mutating func alone<Value: BinaryCodable>(
+    _ type: Value.Type
+  ) throws(DecodingFailure) -> Value {
+    let table = table
+    self.table = nil
+    let value = try Value(from: &self)
+    self.table = table
+    return value
+  }
+
   /// Reads what `ByteWriter.sorted` wrote: `body` reads what belongs to each key.
   mutating func sorted<Key: BinaryCodable & Hashable>(
     _ type: Key.Type, _ body: (Key, inout ByteReader) throws(DecodingFailure) -> Void
@@ -215,10 +226,7 @@ extension ByteReader {
     var last: ArraySlice<UInt8>?
     for _ in 0..<(try count()) {
       let start = self
-      // Keys are written by themselves.
-      table = nil
-      let key = try Key(from: &self)
-      table = start.table
+      let key = try alone(Key.self)
       let encoded = bytes(since: start)
       if let last, !last.lexicographicallyPrecedes(encoded) {
         throw start.failure("keys or elements out of order")
