@@ -121,6 +121,7 @@ extension Replicable {
 }
 
 extension Replicable where MergeFailure == Never {
+  /// Does nothing: what begins with nothing has no initial values.
   public func checkInitialValues(of other: Self) {}
 
   /// Joins `other`: afterwards this value contains what either of them did. As above, where any two values can be merged.

@@ -338,7 +338,7 @@ extension SplitMix64 {
     register.assign("yes", at: 3, by: &alice.replica)
     #expect(
       register.encoded() == [1, 1] + id(1) + [
-        0, 1, 7, 3, 0x79, 0x65, 0x73, 6, 0, 1, 1, 2, 0x6E, 0x6F,
+        0, 1, 7, 2, 0x6E, 0x6F, 3, 0x79, 0x65, 0x73, 6, 0, 1, 1,
       ]
     )
     let first = ReplicatingRegister("yes", at: 3, by: &Author(3).replica)

@@ -56,6 +56,8 @@ private struct Task: Composed, Identifiable {
     var title = ReplicatingRegister("")
     title.assign("Shopping", at: 1_767_225_600_000, by: &replica)
     #expect(title.value == "Shopping")
+    let size = ReplicatingRegister(12, at: 1_767_225_600_000, by: &replica)
+    #expect(size.value == 12)
   }
 
   @Test func `add-only set: what was shown`() {

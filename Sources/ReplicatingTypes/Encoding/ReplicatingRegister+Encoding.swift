@@ -24,45 +24,45 @@ extension ReplicatingRegister: BinaryCodable where Value: BinaryCodable {
   }
 }
 
-/// What follows in the encoding of changes.
-private struct Contents: OptionSet {
+/// What the encoding of a register's changes holds.
+struct RegisterContents: OptionSet {
   let rawValue: UInt8
 
   /// The write that won.
-  static let write = Contents(rawValue: 1)
+  static let write = RegisterContents(rawValue: 1)
   /// What the register began with: nothing more, if that was a write.
-  static let beginning = Contents(rawValue: 2)
+  static let beginning = RegisterContents(rawValue: 2)
   /// The initial value with which it began.
-  static let initialValue = Contents(rawValue: 4)
+  static let initialValue = RegisterContents(rawValue: 4)
 }
 
-/// Format 1, the `VersionRange`, and a byte of bits: 1 before the write that won, which is absent where it was known before; 2 in the changes since
-/// nothing; with that 4 before the initial value, if the register began with one. The initial value follows the write.
+/// Format 1, the `VersionRange`, and a byte of bits: 1 for the write that won, which is absent where it was known before; 2 in the changes since
+/// nothing; with that 4 if the register began with an initial value. That value follows, and the write.
 extension ReplicatingRegister.Changes: BinaryCodable where Value: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
     let range = VersionRange(self)
     writer.format(1)
     range.encode(into: &writer)
-    var contents: Contents = winner == nil ? [] : .write
+    var contents: RegisterContents = winner == nil ? [] : .write
     if isWhole { contents.insert(initialValue == nil ? .beginning : [.beginning, .initialValue]) }
     writer.byte(contents.rawValue)
-    if let (assignment, stamp) = winner {
-      assignment.value.encode(into: &writer)
-      writer.signed(assignment.time)
-      range.encode(stamp.change, into: &writer)
-      writer.varint(stamp.lamport)
-    }
     initialValue?.encode(into: &writer)
+    guard let (assignment, stamp) = winner else { return }
+    assignment.value.encode(into: &writer)
+    writer.signed(assignment.time)
+    range.encode(stamp.change, into: &writer)
+    writer.varint(stamp.lamport)
   }
 
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
     try reader.format(1, of: "a register")
     let range = try VersionRange(from: &reader)
     let start = reader
-    let contents = Contents(rawValue: try reader.byte())
+    let contents = RegisterContents(rawValue: try reader.byte())
     guard contents.isSubset(of: [.write, .beginning, .initialValue]),
       contents.contains(.beginning) || !contents.contains(.initialValue)
     else { throw start.failure("contents of a register of which nothing is known") }
+    let initialValue = contents.contains(.initialValue) ? try Value(from: &reader) : nil
     var winner: (ReplicatingRegister.Assignment, Stamp)?
     if contents.contains(.write) {
       let value = try Value(from: &reader)
@@ -72,7 +72,6 @@ extension ReplicatingRegister.Changes: BinaryCodable where Value: BinaryCodable 
     }
     self.init(
       since: range.since, version: range.version, winner: winner,
-      isWhole: contents.contains(.beginning),
-      initialValue: contents.contains(.initialValue) ? try Value(from: &reader) : nil)
+      isWhole: contents.contains(.beginning), initialValue: initialValue)
   }
 }

@@ -64,13 +64,15 @@ extension ReplicatingText {
 
 /// Not generic, since they are called for each note of a search: across modules that would take many times as long.
 extension ByteReader {
-  /// Reads over a `ReplicatingRegister`, but for its value, which `body` reads.
+  /// Reads over a `ReplicatingRegister`, but for its values, which `body` reads: the initial one, if there is one, and behind it the one that was written.
   public mutating func skipRegister(
     _ body: (inout ByteReader) throws(DecodingFailure) -> Void
   ) throws(DecodingFailure) {
     try format(1, of: "a register")
     try skipVersionRange()
-    guard try byte() == 1 else { return try body(&self) }
+    let contents = RegisterContents(rawValue: try byte())
+    if contents.contains(.initialValue) { try body(&self) }
+    guard contents.contains(.write) else { return }
     try body(&self)
     // The time, the change, and the logical time.
     for _ in 0..<4 { _ = try varint() }
