@@ -36,15 +36,17 @@ extension Constant: Replicable {
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) {
-    guard changes.value ?? wrappedValue == wrappedValue else {
-      throw InvalidChange("the constant \(changes.value!), where \(wrappedValue) is here")
-    }
+    if let value = changes.value { try check(value) }
   }
 
   public func checkInitialValues(of other: Self) throws(InvalidChange) {
-    guard other == self else {
-      throw InvalidChange("the constant \(other.wrappedValue), where \(wrappedValue) is here")
-    }
+    try check(other.wrappedValue)
+  }
+
+  private func check(_ value: Value) throws(InvalidChange) {
+    if value == wrappedValue { return }
+    throw InvalidChange(
+      "the constant \(shortened("\(value)")), where \(shortened("\(wrappedValue)")) is here")
   }
 
   public mutating func join(_ changes: Changes) {}

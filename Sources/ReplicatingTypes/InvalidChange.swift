@@ -8,3 +8,9 @@ public struct InvalidChange: Error, Equatable, Sendable {
     self.reason = reason
   }
 }
+
+/// A value in the words of an error, cut where it is long.
+func shortened(_ value: String) -> String {
+  let start = value.prefix(40)
+  return start.endIndex == value.endIndex ? value : start + "…"
+}

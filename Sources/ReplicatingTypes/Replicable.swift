@@ -124,7 +124,8 @@ extension Replicable where MergeFailure == Never {
   /// Does nothing: what begins with nothing has no initial values.
   public func checkInitialValues(of other: Self) {}
 
-  /// Joins `other`: afterwards this value contains what either of them did. As above, where any two values can be merged.
+  /// Joins `other`: afterwards this value contains what either of them did. Apart from the function above, since a call that
+  /// throws `Never` makes the compiler of Swift 6.3.1 fail.
   public mutating func merge(_ other: Self) { join(other.changes(since: version)) }
 
   /// A value that contains what either of them did, as after `merge`.

@@ -106,26 +106,29 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
 }
 
 extension ReplicatingRegister: Replicable {
-  /// The winning write alone: those it beat have nothing to say any more. For those who have seen nothing, what the register began with.
+  /// The winning write alone: those it beat have nothing to say any more. The initial value comes with each write, and with the changes since
+  /// nothing, so that a register that began differently refuses them.
   public struct Changes: ReplicatingChanges, Sendable {
     public var since: Version
     public internal(set) var version: Version
-    /// True if these are the changes since nothing, and tell what the register began with: `initialValue`, or, where that is nil, a write.
-    let isWhole: Bool
+    /// True if there is an initial value.
+    private let hasInitialValue: Bool
     // The values stand last, because their size depends on their type: the stamp before them is found without looking that up.
     private(set) var stamp: Stamp?
     private var assignment: Assignment?
     let initialValue: Value?
 
     init(
-      since: Version, version: Version, winner: (Assignment, Stamp)?, isWhole: Bool,
-      initialValue: Value?
+      since: Version, version: Version, winner: (Assignment, Stamp)?, initialValue: Value?
     ) {
       (self.since, self.version) = (since, version)
-      self.isWhole = isWhole
+      hasInitialValue = initialValue != nil
       (assignment, stamp) = (winner?.0, winner?.1)
       self.initialValue = initialValue
     }
+
+    /// True if they say with what the register began: with `initialValue`, or, where that is nil, with a write.
+    var tellsBeginning: Bool { stamp != nil || hasInitialValue }
 
     var winner: (Assignment, Stamp)? {
       get { if let assignment, let stamp { (assignment, stamp) } else { nil } }
@@ -135,26 +138,22 @@ extension ReplicatingRegister: Replicable {
 
   public func changes(since version: Version) -> Changes {
     var followed = FollowedChanges(of: self.version, since: version)
-    let isWhole = version.isEmpty
-    let initialValue = isWhole ? self.initialValue : nil
     guard let write, !followed.isEmpty else {
       return Changes(
-        since: Version(), version: Version(), winner: nil, isWhole: isWhole,
-        initialValue: initialValue)
+        since: Version(), version: Version(), winner: nil,
+        initialValue: version.isEmpty ? initialValue : nil)
     }
     followed.follow(write.stamp.change.replica)
     let isNew = !version.contains(write.stamp.change)
     return Changes(
       since: followed.since, version: followed.version,
       winner: isNew ? (Assignment(value: value, time: write.time), write.stamp) : nil,
-      isWhole: isWhole, initialValue: initialValue)
+      initialValue: isNew ? initialValue : nil)
   }
 
   public func validate(_ changes: Changes) throws(InvalidChange) {
     // Nothing, as for most parts of a composed value.
-    if changes.since.isEmpty, changes.version.isEmpty, changes.stamp == nil, !changes.isWhole {
-      return
-    }
+    if changes.since.isEmpty, changes.version.isEmpty, !changes.tellsBeginning { return }
     try validateSome(changes)
   }
 
@@ -162,7 +161,7 @@ extension ReplicatingRegister: Replicable {
   @inline(never)
   private func validateSome(_ changes: Changes) throws(InvalidChange) {
     try changes.check()
-    if changes.isWhole { try check(initialValue: changes.initialValue) }
+    if changes.tellsBeginning { try check(initialValue: changes.initialValue) }
     guard let (assignment, stamp) = changes.winner else {
       // The write that beat all that these leave out is here, as everything up to `since`.
       guard write != nil || changes.version.isEmpty else {
@@ -186,7 +185,7 @@ extension ReplicatingRegister: Replicable {
 
   private func check(initialValue other: Value?) throws(InvalidChange) {
     if other == initialValue { return }
-    func told(_ value: Value?) -> String { value.map { "\($0)" } ?? "a write" }
+    func told(_ value: Value?) -> String { value.map { shortened("\($0)") } ?? "a write" }
     throw InvalidChange(
       """
       a register that began with \(told(other)), where this one began with \(told(initialValue)). A first value that replicas don't \
@@ -215,14 +214,8 @@ extension ReplicatingRegister.Changes {
     if let (assignment, stamp) = winner {
       try ReplicatingRegister.validate(assignment)
       try checkIsNew(stamp.change)
-    } else if isWhole {
-      guard version.isEmpty else {
-        throw InvalidChange("a register that was written, without what was")
-      }
-      guard initialValue != nil else { throw InvalidChange("a register that began with nothing") }
-    }
-    guard !isWhole || since.isEmpty else {
-      throw InvalidChange("an initial value among later changes")
+    } else if initialValue != nil, !version.isEmpty {
+      throw InvalidChange("a register that was written, without what was")
     }
   }
 }

@@ -299,10 +299,23 @@ extension NoteBook.Changes: BinaryCodable {
     try expectLaws(a, a, written)
     let first = register(1, at: 10, by: alice)
     try expectLaws(a, first, written)
-    for (a, b) in [(a, b), (a, written), (written, a), (a, first), (first, a)] {
+    for (a, b) in [(a, b), (a, written), (written, a), (a, first), (first, a), (written, first)] {
       #expect(throws: InvalidChange.self) { try a.merged(with: b) }
       var a = a
       #expect(throws: RefusedChanges.self) { try a.apply(b.changes(since: Version())) }
+    }
+    // Also where both were written since, and each is told only what it lacks.
+    var other = a
+    other.assign(5, at: 11, by: &alice.replica)
+    for (a, b) in [(other, written), (written, other), (first, written), (written, first)] {
+      var a = a
+      #expect(throws: RefusedChanges.self) { try a.apply(b.changes(since: a.version)) }
+    }
+    let long = ReplicatingRegister(String(repeating: "a", count: 1000))
+    #expect {
+      try long.merged(with: ReplicatingRegister(""))
+    } throws: {
+      "\($0)".utf8.count < 300
     }
     #expect {
       try a.merged(with: b)
@@ -324,7 +337,11 @@ extension NoteBook.Changes: BinaryCodable {
     if let ab { #expect(try ab.merged(with: b) == ab) }
     var applied = a
     let isApplied = (try? applied.apply(b.changes(since: a.version))) != nil
-    if let ab { #expect(isApplied && applied == ab, "merging is applying") }
+    if let ab {
+      #expect(isApplied && applied == ab, "merging is applying")
+    } else {
+      #expect(applied == a, "nothing of a register that began differently")
+    }
   }
 
   @Test func `equal values are not equal registers`() {

@@ -334,15 +334,15 @@ extension SplitMix64 {
     #expect(version.encoded() == [2] + id(1) + [1] + id(2) + [0xAC, 0x02])
 
     var register = ReplicatingRegister("no")
-    #expect(register.encoded() == [1, 0, 6, 2, 0x6E, 0x6F])
+    #expect(register.encoded() == [1, 0, 2, 2, 0x6E, 0x6F])
     register.assign("yes", at: 3, by: &alice.replica)
     #expect(
       register.encoded() == [1, 1] + id(1) + [
-        0, 1, 7, 2, 0x6E, 0x6F, 3, 0x79, 0x65, 0x73, 6, 0, 1, 1,
+        0, 1, 3, 2, 0x6E, 0x6F, 3, 0x79, 0x65, 0x73, 6, 0, 1, 1,
       ]
     )
     let first = ReplicatingRegister("yes", at: 3, by: &Author(3).replica)
-    #expect(first.encoded() == [1, 1] + id(3) + [0, 1, 3, 3, 0x79, 0x65, 0x73, 6, 0, 1, 1])
+    #expect(first.encoded() == [1, 1] + id(3) + [0, 1, 1, 3, 0x79, 0x65, 0x73, 6, 0, 1, 1])
 
     var letters = ReplicatingAddOnlySet<String>()
     letters.insert("b", by: &alice.replica)

@@ -11,7 +11,7 @@ extension ReplicatingRegister: BinaryCodable where Value: BinaryCodable {
     let start = reader
     let changes = try Changes(from: &reader)
     try reader.check(from: start) { () throws(InvalidChange) in try changes.check() }
-    guard changes.isWhole else { throw start.failure("changes in place of a whole value") }
+    guard changes.since.isEmpty else { throw start.failure("changes in place of a whole value") }
     if let initialValue = changes.initialValue {
       self.init(initialValue)
     } else if let (assignment, _) = changes.winner {
@@ -24,27 +24,25 @@ extension ReplicatingRegister: BinaryCodable where Value: BinaryCodable {
   }
 }
 
-/// What the encoding of a register's changes holds.
+/// The contents of the encoding of a register's changes.
 struct RegisterContents: OptionSet {
   let rawValue: UInt8
 
   /// The write that won.
   static let write = RegisterContents(rawValue: 1)
-  /// What the register began with: nothing more, if that was a write.
-  static let beginning = RegisterContents(rawValue: 2)
-  /// The initial value with which it began.
-  static let initialValue = RegisterContents(rawValue: 4)
+  /// The initial value with which the register began.
+  static let initialValue = RegisterContents(rawValue: 2)
 }
 
-/// Format 1, the `VersionRange`, and a byte of bits: 1 for the write that won, which is absent where it was known before; 2 in the changes since
-/// nothing; with that 4 if the register began with an initial value. That value follows, and the write.
+/// Format 1, the `VersionRange`, and a byte of bits: 1 for the write that won, which is absent where it was known before; 2 for the initial value, which comes
+/// with a write, and in the changes since nothing, if the register began with one. The initial value follows, and the write.
 extension ReplicatingRegister.Changes: BinaryCodable where Value: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
     let range = VersionRange(self)
     writer.format(1)
     range.encode(into: &writer)
     var contents: RegisterContents = winner == nil ? [] : .write
-    if isWhole { contents.insert(initialValue == nil ? .beginning : [.beginning, .initialValue]) }
+    if initialValue != nil { contents.insert(.initialValue) }
     writer.byte(contents.rawValue)
     initialValue?.encode(into: &writer)
     guard let (assignment, stamp) = winner else { return }
@@ -59,9 +57,9 @@ extension ReplicatingRegister.Changes: BinaryCodable where Value: BinaryCodable 
     let range = try VersionRange(from: &reader)
     let start = reader
     let contents = RegisterContents(rawValue: try reader.byte())
-    guard contents.isSubset(of: [.write, .beginning, .initialValue]),
-      contents.contains(.beginning) || !contents.contains(.initialValue)
-    else { throw start.failure("contents of a register of which nothing is known") }
+    guard contents.isSubset(of: [.write, .initialValue]) else {
+      throw start.failure("contents of a register of which nothing is known")
+    }
     let initialValue = contents.contains(.initialValue) ? try Value(from: &reader) : nil
     var winner: (ReplicatingRegister.Assignment, Stamp)?
     if contents.contains(.write) {
@@ -71,7 +69,6 @@ extension ReplicatingRegister.Changes: BinaryCodable where Value: BinaryCodable 
       winner = (assignment, Stamp(change: change, lamport: try reader.lamport()))
     }
     self.init(
-      since: range.since, version: range.version, winner: winner,
-      isWhole: contents.contains(.beginning), initialValue: initialValue)
+      since: range.since, version: range.version, winner: winner, initialValue: initialValue)
   }
 }
