@@ -24,16 +24,18 @@
 /// encoding, also composed ones and dictionaries of them; what never changes is a `Constant`. `init()` is what a value is read
 /// into, and the value that all replicas begin with if there are no constants.
 ///
-/// **Parts are edited one by one, and merged only as a whole.** Of a value it is known what was seen of each replica, and that holds
-/// for all of its parts. A part that takes in another's changes by itself, as in `a.title.merge(b.title)`, would make the whole
-/// believe that it had seen everything that these follow, and what the other parts lack of it would never come. So the next
-/// `version`, `changes(since:)`, `validate`, `join` or `encode` of the whole traps after that. Instead merge the whole:
-/// `a.apply(b.changes(since: a.version))`, or `a.merge(b)`.
+/// **Parts are edited one by one, and merged all together**: the whole, by `a.merge(b)` or `a.apply(b.changes(since: a.version))`, or each part
+/// with the same part of one other value, as in `result.title = title.merged(with: other.title)` for all of them. Of a value it is known what
+/// was seen of each replica, and that holds for all of its parts. With a part that takes in another's changes alone, as in
+/// `a.title.merge(b.title)`, the whole would believe that it had seen everything that these follow, and what the other parts lack of it would
+/// never come. So after that `merge`, `apply` and `validate` of the whole throw an error that names the part, and where
+/// nothing can be thrown, in `changes(since:)`, `join` and `encode`, the program ends with the same words, until the other parts were
+/// merged, too.
 ///
-/// **Never put a part of another value in the place of one**, as in `a.title = b.title`. It is as wrong, and noticed only if the two values have
-/// joined different changes. If neither has joined any, or both the same, nothing tells the changes in that part from edits made here:
-/// `a` goes on, and what `b` did to its other parts never comes. To have the other's title, assign its value, which is an edit:
-/// `a.title.assign(b.title.value, at: now, by: &replica)`.
+/// **A part of another value in the place of one**, as in `a.title = b.title`, is noticed in the same way if the two values have joined different
+/// changes. Otherwise `a.merge(b)` makes it good, since it asks part by part what is missing. But nothing tells such a part from one that was
+/// edited here: who sends changes of `a` before, or applies changes of `b` and does not merge, loses what `b` did to its other parts. To
+/// have the other's title, assign its value, which is an edit: `a.title.assign(b.title.value, at: now, by: &replica)`.
 ///
 /// The laws of `Replicable` hold on the whole state, if they hold for the parts. Each function takes what those of the parts
 /// take. Changes that belong to one part, as those of a keystroke, are looked at and joined there, so that a step in a text takes
@@ -51,7 +53,7 @@ where Changes == ComposedChanges<Self> {
 }
 
 extension Composed {
-  /// The changes that the parts contain. Traps if a part was joined by itself.
+  /// The changes that the parts contain.
   @inlinable
   public var version: Version {
     var seen = PartVersions()
@@ -59,56 +61,97 @@ extension Composed {
     return seen.version
   }
 
-  /// The versions of all changes joined so far; nil if no part remembers it. Traps if a part was joined by itself.
+  /// The changes joined so far; nil if no part remembers it.
   @inlinable
-  public var joinedVersion: Version? {
+  public var joinedVersion: JoinedVersion? {
     get {
       var seen = PartVersions()
       Self.parts.addJoinedVersions(of: self, to: &seen)
+      if seen.odd != nil { seen.joined?.isUneven = true }
       return seen.joined
     }
     set { if let newValue { Self.parts.setJoinedVersion(of: &self, to: newValue) } }
   }
 
-  /// The changes of each part that a replica at `version` has not seen. Traps if a part was joined by itself.
+  /// The changes of each part that a replica at `version` has not seen. Ends the program if a part has joined something by itself.
   @inlinable
   public func changes(since version: Version) -> Changes {
     var seen = PartVersions()
-    return Changes(parts: Self.parts.changes(of: self, since: version, adding: &seen))
+    let changes = Changes(parts: Self.parts.changes(of: self, since: version, adding: &seen))
+    if let odd = seen.odd { Self.end(odd) }
+    return changes
   }
 
-  /// Looks whether the changes of each part may be joined, and throws when those of one may not. Traps if a part was joined by itself.
+  /// The changes of each part that the same part of another value lacks.
+  @inlinable
+  public func changes(missingIn other: Self) -> Changes {
+    Changes(parts: Self.parts.changes(of: self, missingIn: other))
+  }
+
+  /// Looks whether the changes of each part may be joined. Throws when those of one may not, or when a part has joined something by itself.
   @inlinable
   public func validate(_ changes: Changes) throws(InvalidChange) {
-    _ = joinedVersion
+    try checkParts()
     var whole = self
     _ = try Self.parts.validate(changes.storage.parts, in: &whole, isSparing: false)
   }
 
-  /// Looks whether each part of another value began with the same initial values. Throws, and names the part, when not.
+  /// Looks whether each part of another value began with the same initial values, and whether in one of the two a part has joined something by
+  /// itself. Throws, and names the part, when so.
   @inlinable
-  public func checkInitialValues(of other: Self) throws(InvalidChange) {
-    try Self.parts.checkInitialValues(of: other, in: self)
+  public func checkMerge(with other: Self) throws(InvalidChange) {
+    try checkParts()
+    try other.checkParts()
+    try Self.parts.checkMerge(of: self, with: other)
   }
 
-  /// Joins the changes of each part. Traps if a part was joined by itself.
+  /// Throws when a part has joined something by itself.
+  @inlinable
+  func checkParts() throws(InvalidChange) {
+    var seen = PartVersions()
+    Self.parts.addJoinedVersions(of: self, to: &seen)
+    if let odd = seen.odd { throw Self.mistake(odd) }
+  }
+
+  /// The mistake that let a part, which has so many behind it, join more than the others.
+  @usableFromInline
+  static func mistake(_ odd: Int) -> InvalidChange {
+    InvalidChange(
+      """
+      \(parts.name(of: odd)) has joined changes by itself: the other parts may lack what the whole would take for seen. Merge the other parts \
+      with those of the same value, too, or merge the whole instead: value.merge(other), or value.apply(other.changes(since: value.version))
+      """)
+  }
+
+  /// Ends the program with this mistake, in release builds, too.
+  @usableFromInline
+  static func end(_ odd: Int) -> Never { fatalError(mistake(odd).reason) }
+
+  /// Joins the changes of each part. Ends the program if a part has joined something by itself.
   @inlinable
   public mutating func join(_ changes: Changes) {
-    join(changes, after: joinedVersion, except: nil)
+    var seen = PartVersions()
+    Self.parts.addJoinedVersions(of: self, to: &seen)
+    if let odd = seen.odd { Self.end(odd) }
+    join(changes, after: seen.joined, except: nil)
   }
 
-  /// Joins the changes of each part, or throws and leaves all as it was. One part's changes are not looked at on a copy. Traps if a part was
-  /// joined by itself.
+  /// Joins the changes of each part, or throws and leaves all as it was. One part's changes are not looked at on a copy.
   @inlinable
   public mutating func joinIfValid(_ changes: Changes) throws(InvalidChange) {
-    try joinIfValid(changes, after: joinedVersion)
+    var seen = PartVersions()
+    Self.parts.addJoinedVersions(of: self, to: &seen)
+    if let odd = seen.odd { throw Self.mistake(odd) }
+    try joinIfValid(changes, after: seen.joined)
   }
 
-  /// Joins the changes of each part, wherever they come from; all of them or, when it throws, nothing. Traps if a part was joined by itself.
+  /// Joins the changes of each part, wherever they come from; all of them or, when it throws, nothing. It throws, too, when a part has joined
+  /// something by itself.
   @inlinable
   public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
     var seen = PartVersions()
     Self.parts.addVersions(ofMutable: &self, to: &seen)
+    if let odd = seen.odd { throw .invalid(Self.mistake(odd)) }
     guard seen.version.isSuperset(of: changes.since) else {
       throw .missing(MissingChanges(needed: changes.since))
     }
@@ -119,7 +162,7 @@ extension Composed {
   /// to look at it. That one is the first of those that change and would have to be copied.
   @inlinable
   @inline(__always)
-  mutating func joinIfValid(_ changes: Changes, after joined: Version?) throws(InvalidChange) {
+  mutating func joinIfValid(_ changes: Changes, after joined: JoinedVersion?) throws(InvalidChange) {
     let chosen = try Self.parts.validate(changes.storage.parts, in: &self, isSparing: true)
     if let chosen { try Self.parts.joinIfValid(changes.storage.parts, into: &self, only: chosen) }
     join(changes, after: joined, except: chosen)
@@ -128,10 +171,10 @@ extension Composed {
   /// Joins changes that are valid, but of one part, which has so many behind it, and lets all parts remember it.
   @inlinable
   @inline(__always)
-  mutating func join(_ changes: Changes, after joined: Version?, except chosen: Int?) {
+  mutating func join(_ changes: Changes, after joined: JoinedVersion?, except chosen: Int?) {
     if var joined {
       // First, so that the parts find it there.
-      joined.merge(changes.version)
+      joined.version.merge(changes.version)
       Self.parts.setJoinedVersion(of: &self, to: joined)
     }
     Self.parts.join(changes.storage.parts, into: &self, except: chosen)
@@ -176,7 +219,10 @@ extension Composed {
   @inlinable
   public func encode(into writer: inout ByteWriter) {
     writer.format(1)
-    let isNaming = writer.beginNaming(version)
+    var seen = PartVersions()
+    Self.parts.addVersions(of: self, to: &seen)
+    if let odd = seen.odd { Self.end(odd) }
+    let isNaming = writer.beginNaming(seen.version)
     Self.parts.encode(self, into: &writer)
     if isNaming { writer.endNaming() }
   }
@@ -189,10 +235,10 @@ extension Composed {
     let isNaming = try reader.beginNaming()
     try parts.decode(&self, from: &reader)
     // The parts may remember something of their reading. From here on all remember the same.
-    parts.setJoinedVersion(of: &self, to: Version())
+    parts.setJoinedVersion(of: &self, to: JoinedVersion())
     let version = version
     if isNaming { try reader.endNaming(version) }
-    parts.setJoinedVersion(of: &self, to: version)
+    parts.setJoinedVersion(of: &self, to: JoinedVersion(version))
   }
 }
 

@@ -80,29 +80,34 @@ where Part.Changes: BinaryCodable & Sendable, Rest.Whole == Whole {
   @inlinable
   @inline(__always)
   public func addVersions(of whole: Whole, to seen: inout PartVersions) {
-    seen.add(whole[keyPath: path], in: Whole.self)
+    seen.add(whole[keyPath: path], at: Rest.count)
     rest.addVersions(of: whole, to: &seen)
   }
 
   @inlinable
   @inline(__always)
   public func addVersions(ofMutable whole: inout Whole, to seen: inout PartVersions) {
-    seen.add(mutable: &whole[keyPath: path], in: Whole.self)
+    seen.add(mutable: &whole[keyPath: path], at: Rest.count)
     rest.addVersions(ofMutable: &whole, to: &seen)
   }
 
   @inlinable
   @inline(__always)
   public func addJoinedVersions(of whole: Whole, to seen: inout PartVersions) {
-    seen.add(joined: whole[keyPath: path].joinedVersion, in: Whole.self)
+    seen.add(joined: whole[keyPath: path].joinedVersion, at: Rest.count)
     rest.addJoinedVersions(of: whole, to: &seen)
   }
 
   @inlinable
   @inline(__always)
-  public func setJoinedVersion(of whole: inout Whole, to version: Version) {
-    whole[keyPath: path].joinedVersion = version
-    rest.setJoinedVersion(of: &whole, to: version)
+  public func setJoinedVersion(of whole: inout Whole, to joined: JoinedVersion) {
+    whole[keyPath: path].joinedVersion = joined
+    rest.setJoinedVersion(of: &whole, to: joined)
+  }
+
+  @inlinable
+  public func name(of place: Int) -> String {
+    place == Rest.count ? "\(path)" : rest.name(of: place)
   }
 
   @inlinable
@@ -111,7 +116,7 @@ where Part.Changes: BinaryCodable & Sendable, Rest.Whole == Whole {
     of whole: Whole, since version: Version, adding seen: inout PartVersions
   ) -> Changes {
     let part = whole[keyPath: path]
-    seen.add(joined: part.joinedVersion, in: Whole.self)
+    seen.add(joined: part.joinedVersion, at: Rest.count)
     return Changes(
       part: part.changes(since: version),
       rest: rest.changes(of: whole, since: version, adding: &seen))
@@ -130,14 +135,21 @@ where Part.Changes: BinaryCodable & Sendable, Rest.Whole == Whole {
     return try rest.validate(changes.rest, in: &whole, isSparing: isSparing)
   }
 
-  /// Looks at each part, and names the one that began differently.
   @inlinable
-  public func checkInitialValues(of other: Whole, in whole: Whole) throws(InvalidChange) {
-    do { try whole[keyPath: path].checkInitialValues(of: other[keyPath: path]) } catch {
+  public func changes(of whole: Whole, missingIn other: Whole) -> Changes {
+    Changes(
+      part: whole[keyPath: path].changes(missingIn: other[keyPath: path]),
+      rest: rest.changes(of: whole, missingIn: other))
+  }
+
+  /// Looks at each part, and names the one that can't be merged.
+  @inlinable
+  public func checkMerge(of whole: Whole, with other: Whole) throws(InvalidChange) {
+    do { try whole[keyPath: path].checkMerge(with: other[keyPath: path]) } catch {
       let reason = (error as? InvalidChange)?.reason ?? "\(error)"
       throw InvalidChange("\(path): \(reason)")
     }
-    try rest.checkInitialValues(of: other, in: whole)
+    try rest.checkMerge(of: whole, with: other)
   }
 
   /// The reason why changes of a part may not be joined; nil if they may.
@@ -231,7 +243,9 @@ public struct NoParts<Whole>: PartsOf {
   @inlinable
   public func addJoinedVersions(of whole: Whole, to seen: inout PartVersions) {}
   @inlinable
-  public func setJoinedVersion(of whole: inout Whole, to version: Version) {}
+  public func setJoinedVersion(of whole: inout Whole, to joined: JoinedVersion) {}
+  @inlinable
+  public func name(of place: Int) -> String { "" }
   @inlinable
   public func changes(
     of whole: Whole, since version: Version, adding seen: inout PartVersions
@@ -241,7 +255,9 @@ public struct NoParts<Whole>: PartsOf {
   @inlinable
   public func joinIfValid(_ changes: Changes, into whole: inout Whole, only chosen: Int) {}
   @inlinable
-  public func checkInitialValues(of other: Whole, in whole: Whole) {}
+  public func changes(of whole: Whole, missingIn other: Whole) -> Changes { Changes() }
+  @inlinable
+  public func checkMerge(of whole: Whole, with other: Whole) {}
   @inlinable
   public func join(_ changes: Changes, into whole: inout Whole, except chosen: Int?) {}
   @inlinable

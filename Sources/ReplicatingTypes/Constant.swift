@@ -39,7 +39,7 @@ extension Constant: Replicable {
     if let value = changes.value { try check(value) }
   }
 
-  public func checkInitialValues(of other: Self) throws(InvalidChange) {
+  public func checkMerge(with other: Self) throws(InvalidChange) {
     try check(other.wrappedValue)
   }
 

@@ -11,15 +11,17 @@ public protocol PartsOf<Whole> {
   static var count: Int { get }
   /// True if looking at the changes of some part takes a copy.
   static var copiesToValidate: Bool { get }
-  /// Adds the versions of the parts, and what they remember as that of all changes joined so far. Traps if a part was joined by itself.
+  /// Adds the versions of the parts, and what they have joined.
   func addVersions(of whole: Whole, to seen: inout PartVersions)
   /// The same, without copying a part to read it.
   func addVersions(ofMutable whole: inout Whole, to seen: inout PartVersions)
-  /// Adds only what they remember. Traps if a part was joined by itself.
+  /// Adds only what they have joined.
   func addJoinedVersions(of whole: Whole, to seen: inout PartVersions)
-  /// Lets all parts remember a version as that of all changes joined so far.
-  func setJoinedVersion(of whole: inout Whole, to version: Version)
-  /// The changes of each part. Adds what the parts remember, too.
+  /// Lets all parts remember what was joined.
+  func setJoinedVersion(of whole: inout Whole, to joined: JoinedVersion)
+  /// The key path of a part, which has so many behind it, in words.
+  func name(of place: Int) -> String
+  /// The changes of each part. Adds what the parts have joined, too.
   func changes(
     of whole: Whole, since version: Version, adding seen: inout PartVersions
   ) -> Changes
@@ -30,8 +32,10 @@ public protocol PartsOf<Whole> {
   func validate(
     _ changes: Changes, in whole: inout Whole, isSparing: Bool
   ) throws(InvalidChange) -> Int?
-  /// Looks whether the parts of another value began with the same initial values.
-  func checkInitialValues(of other: Whole, in whole: Whole) throws(InvalidChange)
+  /// The changes that each part of another value lacks.
+  func changes(of whole: Whole, missingIn other: Whole) -> Changes
+  /// Looks whether the parts of another value may be merged.
+  func checkMerge(of whole: Whole, with other: Whole) throws(InvalidChange)
   /// Joins the changes of one part, which has so many behind it, if they are valid.
   func joinIfValid(
     _ changes: Changes, into whole: inout Whole, only chosen: Int
@@ -44,11 +48,14 @@ public protocol PartsOf<Whole> {
   func decode(_ whole: inout Whole, from reader: inout ByteReader) throws(DecodingFailure)
 }
 
-/// The versions of the parts of a composed value, as one, and what they remember as that of all changes joined so far: all the same, or a
-/// part was joined by itself.
+/// The versions of the parts of a composed value, as one, and what they have joined: all the same, or a part has joined something by itself.
 public struct PartVersions {
   @usableFromInline var version = Version()
-  @usableFromInline var joined: Version?
+  @usableFromInline var joined: JoinedVersion?
+  /// The part that told `joined`, as the number of parts behind it.
+  private var first = 0
+  /// A part that has joined more than another, in the same way. Nil if all have joined the same.
+  @usableFromInline var odd: Int?
 
   @usableFromInline
   init() {}
@@ -56,37 +63,35 @@ public struct PartVersions {
   /// Adds a part.
   @inlinable
   @inline(__always)
-  mutating func add<Part: Replicable>(_ part: Part, in whole: Any.Type) {
-    add(part.version, joined: part.joinedVersion, in: whole)
+  mutating func add<Part: Replicable>(_ part: Part, at place: Int) {
+    add(part.version, joined: part.joinedVersion, at: place)
   }
 
   /// Adds a part, without copying it.
   @inlinable
   @inline(__always)
-  mutating func add<Part: Replicable>(mutable part: inout Part, in whole: Any.Type) {
-    add(part.version, joined: part.joinedVersion, in: whole)
+  mutating func add<Part: Replicable>(mutable part: inout Part, at place: Int) {
+    add(part.version, joined: part.joinedVersion, at: place)
   }
 
-  /// Adds the version of a part, and what it remembers.
+  /// Adds the version of a part, and what it has joined.
   @usableFromInline
-  mutating func add(_ part: Version, joined other: Version?, in whole: Any.Type) {
+  mutating func add(_ part: Version, joined other: JoinedVersion?, at place: Int) {
     version.merge(part)
-    add(joined: other, in: whole)
+    add(joined: other, at: place)
   }
 
-  /// Adds what a part remembers. Traps if the parts before it remember something else.
+  /// Adds what a part has joined.
   @usableFromInline
-  mutating func add(joined other: Version?, in whole: Any.Type) {
+  mutating func add(joined other: JoinedVersion?, at place: Int) {
     guard let other else { return }
+    if other.isUneven { odd = place }
     guard let joined else {
-      joined = other
+      (joined, first) = (other, place)
       return
     }
-    precondition(
-      joined == other,
-      """
-      \(whole): a part has joined changes by itself, so the others lack what the whole would take for seen. Join the whole: \
-      value.apply(other.changes(since: value.version))
-      """)
+    if odd != nil || joined.isSame(as: other) { return }
+    let isAhead = other.merges > joined.merges || !joined.version.isSuperset(of: other.version)
+    odd = isAhead ? place : first
   }
 }

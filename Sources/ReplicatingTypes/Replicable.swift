@@ -24,8 +24,8 @@
 ///     a.values  // ["eggs", "milk"]
 ///
 /// A type made of replicating ones is replicating itself: `Composed` makes it so from the list of its parts. Whoever writes it by
-/// hand does the same: its version is all of theirs together, and each of the functions calls those of its parts. Then no part may be
-/// merged by itself, or the whole would believe that it had seen what its other parts lack, and never ask for that again.
+/// hand does the same: its version is all of theirs together, and each of the functions calls those of its parts. Then a part may be
+/// merged only if all are, or the whole would believe that it had seen what its other parts lack, and never ask for that again.
 ///
 /// The complexities that the types give leave out what comparing and joining versions takes: O(replicas that ever changed
 /// the value) in `changes(since:)`, `validate`, `join` and what is made of them.
@@ -60,16 +60,19 @@ public protocol Replicable: Equatable {
   /// implementation looks at them, and then joins them.
   mutating func joinIfValid(_ changes: Changes) throws(InvalidChange)
 
-  /// Looks whether another value began with the same initial values, so that both may be merged. Throws when not. What there is without an
+  /// The changes that another value lacks, for `merge`. What there is without an implementation asks for those since its version.
+  func changes(missingIn other: Self) -> Changes
+
+  /// Looks whether another value may be merged: both began with the same initial values. Throws when not. What there is without an
   /// implementation is for types that begin with nothing.
-  func checkInitialValues(of other: Self) throws(MergeFailure)
+  func checkMerge(with other: Self) throws(MergeFailure)
 
   /// True if `validate` takes a copy of the value where `joinIfValid` can do without.
   static var copiesToValidate: Bool { get }
 
-  /// The versions of all changes joined so far, as one; a composed value sets it for its parts. Nil for a type that does not remember it, as
-  /// without an implementation. By it a composed value notices a part that was joined by itself.
-  var joinedVersion: Version? { get set }
+  /// The changes joined so far; a composed value sets it for its parts. Nil for a type that does not remember it, as without an
+  /// implementation. By it a composed value notices a part that has joined something by itself.
+  var joinedVersion: JoinedVersion? { get set }
 }
 
 /// Changes that one value has seen and another has not.
@@ -90,10 +93,12 @@ extension Replicable {
   public static var copiesToValidate: Bool { false }
 
   @inlinable
-  public var joinedVersion: Version? {
+  public var joinedVersion: JoinedVersion? {
     get { nil }
     set {}
   }
+
+  public func changes(missingIn other: Self) -> Changes { changes(since: other.version) }
 
   public mutating func apply(_ changes: Changes) throws(RefusedChanges) {
     guard version.isSuperset(of: changes.since) else {
@@ -108,8 +113,16 @@ extension Replicable {
   /// The two must be of one history, where a change has one content. That is not looked at: what a stranger made comes in by
   /// `apply(other.changes(since: version))`.
   public mutating func merge(_ other: Self) throws(MergeFailure) {
-    try checkInitialValues(of: other)
-    join(other.changes(since: version))
+    try checkMerge(with: other)
+    joinAndCount(other)
+  }
+
+  /// Joins `other`, and counts that, so that a composed value knows whether all of its parts were merged.
+  mutating func joinAndCount(_ other: Self) {
+    var joined = joinedVersion
+    if let theirs = other.joinedVersion { joined?.countMerge(theirs) }
+    join(other.changes(missingIn: self))
+    joinedVersion = joined
   }
 
   /// A value that contains what either of them did, as after `merge`.
@@ -122,11 +135,11 @@ extension Replicable {
 
 extension Replicable where MergeFailure == Never {
   /// Does nothing: what begins with nothing has no initial values.
-  public func checkInitialValues(of other: Self) {}
+  public func checkMerge(with other: Self) {}
 
   /// Joins `other`: afterwards this value contains what either of them did. Apart from the function above, since a call that
   /// throws `Never` makes the compiler of Swift 6.3.1 fail.
-  public mutating func merge(_ other: Self) { join(other.changes(since: version)) }
+  public mutating func merge(_ other: Self) { joinAndCount(other) }
 
   /// A value that contains what either of them did, as after `merge`.
   public func merged(with other: Self) -> Self {

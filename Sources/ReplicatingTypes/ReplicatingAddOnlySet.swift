@@ -93,11 +93,11 @@ extension ReplicatingAddOnlySet: Replicable {
     joined.version.merge(changes.version)
   }
 
-  /// The versions of all changes joined so far, as one.
+  /// The changes joined so far.
   @inlinable
-  public var joinedVersion: Version? {
-    get { joined.version }
-    set { joined.version = newValue ?? Version() }
+  public var joinedVersion: JoinedVersion? {
+    get { joined }
+    set { joined = newValue ?? JoinedVersion() }
   }
 }
 

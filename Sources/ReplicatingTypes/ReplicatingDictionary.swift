@@ -246,10 +246,10 @@ extension ReplicatingDictionary: Replicable {
   }
 
   /// Looks at the values of the keys that both have. O(keys ever used).
-  public func checkInitialValues(of other: Self) throws(Value.MergeFailure) {
+  public func checkMerge(with other: Self) throws(Value.MergeFailure) {
     if Value.MergeFailure.self == Never.self { return }
     for (key, entry) in entries {
-      if let other = other.entries[key] { try entry.value.checkInitialValues(of: other.value) }
+      if let other = other.entries[key] { try entry.value.checkMerge(with: other.value) }
     }
   }
 
@@ -262,11 +262,11 @@ extension ReplicatingDictionary: Replicable {
     joined.version.merge(changes.version)
   }
 
-  /// The versions of all changes joined so far, as one.
+  /// The changes joined so far.
   @inlinable
-  public var joinedVersion: Version? {
-    get { joined.version }
-    set { joined.version = newValue ?? Version() }
+  public var joinedVersion: JoinedVersion? {
+    get { joined }
+    set { joined = newValue ?? JoinedVersion() }
   }
 }
 

@@ -166,11 +166,11 @@ extension ReplicatingOrderedSet: Replicable {
     for element in placed { leaveOutUnlessMember(element) }
   }
 
-  /// The versions of all changes joined so far, as one.
-  public var joinedVersion: Version? {
+  /// The changes joined so far.
+  public var joinedVersion: JoinedVersion? {
     get {
       var joined = members.joinedVersion
-      joined?.merge(slots.joinedVersion ?? Version())
+      if let slots = slots.joinedVersion { joined?.version.merge(slots.version) }
       return joined
     }
     set {

@@ -179,7 +179,7 @@ extension ReplicatingRegister: Replicable {
     guard isKnown else { throw InvalidChange("a write other than was known by its name") }
   }
 
-  public func checkInitialValues(of other: Self) throws(InvalidChange) {
+  public func checkMerge(with other: Self) throws(InvalidChange) {
     try check(initialValue: other.initialValue)
   }
 
@@ -199,11 +199,11 @@ extension ReplicatingRegister: Replicable {
     joined.version.merge(changes.version)
   }
 
-  /// The versions of all changes joined so far, as one.
+  /// The changes joined so far.
   @inlinable
-  public var joinedVersion: Version? {
-    get { joined.version }
-    set { joined.version = newValue ?? Version() }
+  public var joinedVersion: JoinedVersion? {
+    get { joined }
+    set { joined = newValue ?? JoinedVersion() }
   }
 }
 

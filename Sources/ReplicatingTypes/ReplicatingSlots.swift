@@ -37,8 +37,8 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
   /// Its index is always there: a question moves the cursor of a copy, and nothing else may change then, or the copy would
   /// be one of everything.
   private(set) var sequence: ReplicatingArray<Element>
-  /// The versions of all changes of the sequence joined so far, as one.
-  var joinedVersion: Version? {
+  /// The changes of the sequence joined so far.
+  var joinedVersion: JoinedVersion? {
     get { sequence.joinedVersion }
     set { sequence.joinedVersion = newValue }
   }

@@ -305,9 +305,9 @@ public struct ReplicatingText: Sendable, Replicable {
   /// True: the steps are looked at by making them.
   public static var copiesToValidate: Bool { true }
 
-  /// The versions of all changes joined so far, as one.
+  /// The changes joined so far.
   @inlinable
-  public var joinedVersion: Version? {
+  public var joinedVersion: JoinedVersion? {
     get { bytes.joinedVersion }
     set { bytes.joinedVersion = newValue }
   }

@@ -320,29 +320,135 @@ private let page = Sample(Page()) { $0.edit(by: &$1.replica, &$2) }
 
   // MARK: - A part that was joined by itself
 
-  @Test func `trap if a part was merged by itself`() async {
+  /// As the note of the articles merges.
+  private static func mergedByParts(_ a: Page, _ b: Page) throws -> Page {
+    var result = a
+    result.title = try a.title.merged(with: b.title)
+    result.text = a.text.merged(with: b.text)
+    result.footnotes = a.footnotes.merged(with: b.footnotes)
+    result.tags = a.tags.merged(with: b.tags)
+    return result
+  }
+
+  @Test func `may be merged part by part, if all parts are`() throws {
+    for seed in seeds(40) {
+      var (states, _, generator) = try history(Page(), seed: seed, steps: 30, page.edit)
+      for _ in 0..<4 {
+        let (a, b, c) = (generator.pick(states), generator.pick(states), generator.pick(states))
+        var result = try Self.mergedByParts(a, b)
+        #expect(try result == a.merged(with: b), at(seed))
+        #expect(try Page(encoded: result.encoded()) == result, at(seed))
+        result = try Self.mergedByParts(result, c)
+        try result.apply(a.changes(since: result.version))
+        var fresh = Page()
+        try fresh.apply(result.changes(since: Version()))
+        #expect(try fresh == a.merged(with: b).merged(with: c), at(seed))
+      }
+    }
+  }
+
+  @Test func `bring all that a part of another value follows, in a merge`() throws {
+    for seed in seeds(40) {
+      var (states, final, generator) = try history(Page(), seed: seed, steps: 30, page.edit)
+      for b in states + final {
+        var a = Page()
+        switch generator.below(4) {
+        case 0: a.title = b.title
+        case 1: a.text = b.text
+        case 2: (a.footnotes, a.title) = (b.footnotes, b.title)
+        default: a.tags = b.tags
+        }
+        // A part of one who has joined something is noticed.
+        guard (try? a.merge(b)) != nil else { continue }
+        #expect(a == b, at(seed))
+      }
+    }
+    // Two who have joined nothing.
+    var (a, b) = (Page(), Page())
+    b.tags.insert("home", by: &bob.replica)
+    b.title.assign("Shopping", at: 1, by: &bob.replica)
+    a.title = b.title
+    try a.merge(b)
+    #expect(a == b && a.tags.values == ["home"])
+  }
+
+  @Test func `throw if a part was merged by itself, and name it`() throws {
+    func expectRefusal<Value: Composed>(
+      _ value: Value, _ other: Value, _ part: String,
+      sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+      func expectWords(_ error: any Error) {
+        let words = "\(error)"
+        for word in [part, "has joined changes by itself", "value.merge(other)"] {
+          #expect(words.contains(word), sourceLocation: sourceLocation)
+        }
+      }
+      for (value, other) in [(value, other), (other, value)] {
+        var value = value
+        do {
+          try value.merge(other)
+          Issue.record("merged", sourceLocation: sourceLocation)
+        } catch { expectWords(error) }
+      }
+      var copy = value
+      let changes = other.changes(since: value.version)
+      do {
+        try copy.apply(changes)
+        Issue.record("applied", sourceLocation: sourceLocation)
+      } catch { expectWords(error) }
+      do {
+        try copy.validate(changes)
+        Issue.record("validated", sourceLocation: sourceLocation)
+      } catch { expectWords(error) }
+      #expect(copy == value, sourceLocation: sourceLocation)
+    }
+    let (a, start) = Self.diverged()
+    var b = start
+    try b.title.merge(a.title)
+    expectRefusal(b, a, "Page.title")
+    // Made good by the others.
+    b.text.merge(a.text)
+    b.footnotes.merge(a.footnotes)
+    expectRefusal(b, a, "Page.")
+    b.tags.merge(a.tags)
+    #expect(try b == a.merged(with: start))
+
+    b = start
+    try b.text.apply(a.text.changes(since: b.text.version))
+    expectRefusal(b, a, "Page.text")
+    b = start
+    try b.apply(a.changes(since: b.version))
+    b.tags = a.tags
+    expectRefusal(b, a, "Page.")
+
+    var (box, other) = (Box(), Box())
+    box.label.tags.insert("home", by: &alice.replica)
+    try other.label.merge(box.label)
+    expectRefusal(other, box, "Box.label")
+    other = Box()
+    other.label.tags.merge(box.label.tags)
+    expectRefusal(other, box, "Box.label")
+  }
+
+  @Test func `end the program where a part was merged by itself and nothing can be thrown`() async {
     await #expect(processExitsWith: .failure) {
       var (a, b) = `Composed values`.diverged()
       try b.title.merge(a.title)
-      try b.apply(a.changes(since: b.version))
+      _ = b.encoded()
     }
     await #expect(processExitsWith: .failure) {
       var (a, b) = `Composed values`.diverged()
       try b.text.apply(a.text.changes(since: b.text.version))
-      _ = b.encoded()
+      b.join(a.changes(since: b.version))
     }
-    await #expect(processExitsWith: .failure) {
-      var (a, b) = (Box(), Box())
-      a.label.tags.insert("home", by: &Author(3).replica)
-      try b.label.merge(a.label)
-      try b.merge(a)
-    }
-    await #expect(processExitsWith: .failure) {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       var (a, b) = `Composed values`.diverged()
       try b.apply(a.changes(since: b.version))
       b.title = a.title
       _ = b.changes(since: Version())
     }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(words.contains("has joined changes by itself"))
     await #expect(processExitsWith: .success) {
       var (a, b) = `Composed values`.diverged()
       try b.apply(a.changes(since: b.version))

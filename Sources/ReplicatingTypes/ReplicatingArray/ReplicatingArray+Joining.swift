@@ -73,11 +73,11 @@ extension ReplicatingArray {
     joined.version.merge(changes.version)
   }
 
-  /// The versions of all changes joined so far, as one.
+  /// The changes joined so far.
   @inlinable
-  public var joinedVersion: Version? {
-    get { joined.version }
-    set { joined.version = newValue ?? Version() }
+  public var joinedVersion: JoinedVersion? {
+    get { joined }
+    set { joined = newValue ?? JoinedVersion() }
   }
 
   /// True: the steps are looked at by making them.
