@@ -162,7 +162,8 @@ extension Composed {
   /// to look at it. That one is the first of those that change and would have to be copied.
   @inlinable
   @inline(__always)
-  mutating func joinIfValid(_ changes: Changes, after joined: JoinedVersion?) throws(InvalidChange) {
+  mutating func joinIfValid(_ changes: Changes, after joined: JoinedVersion?) throws(InvalidChange)
+  {
     let chosen = try Self.parts.validate(changes.storage.parts, in: &self, isSparing: true)
     if let chosen { try Self.parts.joinIfValid(changes.storage.parts, into: &self, only: chosen) }
     join(changes, after: joined, except: chosen)
@@ -179,6 +180,10 @@ extension Composed {
     }
     Self.parts.join(changes.storage.parts, into: &self, except: chosen)
   }
+
+  /// The largest logical time of the parts.
+  @inlinable
+  public var lamport: UInt64 { Self.parts.lamport(of: self) }
 
   @inlinable
   public static var copiesToValidate: Bool { Parts.copiesToValidate }

@@ -136,6 +136,11 @@ where Part.Changes: BinaryCodable & Sendable, Rest.Whole == Whole {
   }
 
   @inlinable
+  public func lamport(of whole: Whole) -> UInt64 {
+    max(whole[keyPath: path].lamport, rest.lamport(of: whole))
+  }
+
+  @inlinable
   public func changes(of whole: Whole, missingIn other: Whole) -> Changes {
     Changes(
       part: whole[keyPath: path].changes(missingIn: other[keyPath: path]),
@@ -254,6 +259,8 @@ public struct NoParts<Whole>: PartsOf {
   public func validate(_ changes: Changes, in whole: inout Whole, isSparing: Bool) -> Int? { nil }
   @inlinable
   public func joinIfValid(_ changes: Changes, into whole: inout Whole, only chosen: Int) {}
+  @inlinable
+  public func lamport(of whole: Whole) -> UInt64 { 0 }
   @inlinable
   public func changes(of whole: Whole, missingIn other: Whole) -> Changes { Changes() }
   @inlinable

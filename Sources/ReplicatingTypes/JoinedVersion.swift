@@ -22,7 +22,9 @@ public struct JoinedVersion: Hashable, Sendable {
 
   /// True if two parts have joined the same.
   @usableFromInline
-  func isSame(as other: JoinedVersion) -> Bool { merges == other.merges && version == other.version }
+  func isSame(as other: JoinedVersion) -> Bool {
+    merges == other.merges && version == other.version
+  }
 
   public static func == (a: Self, b: Self) -> Bool { true }
   public func hash(into hasher: inout Hasher) {}

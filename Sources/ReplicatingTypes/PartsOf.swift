@@ -32,6 +32,8 @@ public protocol PartsOf<Whole> {
   func validate(
     _ changes: Changes, in whole: inout Whole, isSparing: Bool
   ) throws(InvalidChange) -> Int?
+  /// The largest logical time of the parts.
+  func lamport(of whole: Whole) -> UInt64
   /// The changes that each part of another value lacks.
   func changes(of whole: Whole, missingIn other: Whole) -> Changes
   /// Looks whether the parts of another value may be merged.

@@ -67,6 +67,9 @@ public protocol Replicable: Equatable {
   /// implementation is for types that begin with nothing.
   func checkMerge(with other: Self) throws(MergeFailure)
 
+  /// The largest logical time in the value, as of a stamp. What there is without an implementation is for types whose changes have none: 0.
+  var lamport: UInt64 { get }
+
   /// True if `validate` takes a copy of the value where `joinIfValid` can do without.
   static var copiesToValidate: Bool { get }
 
@@ -89,6 +92,8 @@ extension Replicable {
     try validate(changes)
     join(changes)
   }
+
+  public var lamport: UInt64 { 0 }
 
   public static var copiesToValidate: Bool { false }
 

@@ -21,18 +21,25 @@
 ///     }
 ///     settings["size"]?.value  // 12
 ///
+///     var tags = ReplicatingSet<String>()
+///     tags.insert("travel", by: &replica)
+///     var notes = ReplicatingDictionary<String, ReplicatingSet<String>>()
+///     try notes.set(tags, forKey: "Rome", by: &replica)
+///     notes["Rome"]?.values  // ["travel"]
+///
 /// A removal covers what its author had seen of the value, and no more: with a change that the author had not seen, and
 /// with any later change, the key is there again, with the whole value. So no write is lost because of a
 /// concurrent removal, and a removed key that is used again has the value that it held.
 ///
-/// All replicas must use the same initial value for a key, as with the initial value of a `ReplicatingRegister`. A key
-/// exists from the first change of its value on; a body that changes nothing leaves no trace.
+/// A key exists from the first change of its value on, by `update`, where a body that changes nothing leaves no trace; or from `set` on, also
+/// with a value that nobody has changed. All replicas must begin the value of a key with the same initial values: those that did not are
+/// refused, by `merge`, `apply` and `set`.
 ///
 /// The laws of `Replicable` hold on the whole state, if they hold for `Value`.
 ///
-/// Values of removed keys are kept. Looking up and removing are O(1) in the number of keys, and so is `update`, beside
-/// what its body costs; each is O(replicas that changed the value). `keys`, `count` and `changes(since:)` are O(keys ever
-/// used); joining is O(changes).
+/// Values of removed keys are kept. Looking up and removing are O(1) in the number of keys, and so are `update`, beside
+/// what its body costs, and `set`, beside what joining the value costs; each is O(replicas that changed the value). `keys`, `count` and
+/// `changes(since:)` are O(keys ever used); joining is O(changes). Who has nothing of a key gets its whole value.
 public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable & Sendable>:
   Sendable, Equatable
 {
@@ -49,21 +56,23 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
   }
 
   struct Entry: Equatable, Sendable {
-    /// The value before any change, for replicas that don't know the key yet.
-    let initial: Value
     var value: Value
+    /// The changes that put the value under its key, the last of each replica: those of `set`, and the last change of the first `update`. Who
+    /// lacks one of them may lack any change of the value, whatever the numbers, and gets all of it.
+    var additions = Version()
     /// Those that no other supersedes, sorted by change.
     var removals: [Removal] = []
 
-    init(initial: Value) {
-      precondition(initial.version.isEmpty, "an initial value that somebody has changed")
-      self.initial = initial
-      value = initial
+    /// The changes of the value, and those that put it here.
+    var version: Version {
+      var version = value.version
+      version.merge(additions)
+      return version
     }
 
     var isPresent: Bool {
       if removals.isEmpty { return true }
-      let version = value.version
+      let version = version
       return !removals.contains { $0.covered.isSuperset(of: version) }
     }
 
@@ -114,22 +123,88 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
   }
 
   /// Changes the value of a key in place; if the key was never used, `initial`, which is without changes. The body
-  /// makes its changes by the replica it is given.
+  /// makes its changes by the replica that it is given. Traps if it takes in changes of others, which `set` takes.
   @discardableResult
   public mutating func update<Result, Failure: Error>(
     _ key: Key, default initial: @autoclosure () -> Value, by replica: inout Replica,
     _ body: (inout Value, inout Replica) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     // Taken out meanwhile, so that changing it in place copies nothing.
-    var entry = entries.removeValue(forKey: key) ?? Entry(initial: initial())
+    var entry = entries.removeValue(forKey: key) ?? Entry(value: initial())
     let before = entry.value.version
+    precondition(
+      before.isEmpty || !entry.additions.isEmpty, "an initial value that somebody has changed")
     defer {
       let after = entry.value.version
       checkAuthorship(before, after, replica.id)
-      if !after.isEmpty { entries[key] = entry }
+      if entry.additions.isEmpty { entry.additions = after }
+      if !entry.additions.isEmpty { entries[key] = entry }
       version.merge(after)
     }
     return try body(&entry.value, &replica)
+  }
+
+  /// Puts a value under a key, as one change: a new one that `replica` alone has changed, or nobody, or a copy of the value that is here with changes
+  /// of `replica`. Where others put a value under the same key meanwhile, the two merge.
+  ///
+  /// Throws, and leaves the dictionary as it was, when others have changed the value, too; when the one here began with other initial values;
+  /// or when the key was used before and that value and this one, changed apart by one replica, can't be merged: such a one is changed by `update`.
+  /// Takes O(size of the value) where the key was used before.
+  public mutating func set(
+    _ value: Value, forKey key: Key, by replica: inout Replica
+  ) throws(InvalidChange) {
+    let changes = value.version
+    var known = entries[key]?.value.version ?? Version()
+    known[replica.id] = Swift.max(known[replica.id], changes[replica.id])
+    guard known.isSuperset(of: changes) else {
+      throw InvalidChange(
+        """
+        a value for the key \(shortened("\(key)")) that others have changed. Their changes come with a dictionary that has them, under the \
+        same key
+        """)
+    }
+    try Self.check(entries[key]?.value ?? value, with: value)
+    if let here = entries[key]?.value {
+      // Of each replica a value has all changes up to a number. Two that one replica has changed apart have not.
+      guard Self.merged(here, value) == Self.merged(value, here) else {
+        throw InvalidChange(
+          """
+          a value for the key \(shortened("\(key)")), which was used before, beside changes of the same replica that it lacks. Change the \
+          value that is here, by update, or set a copy of it that was changed
+          """)
+      }
+    }
+    let change = replica.stamp(after: 0).change
+    var additions = Version()
+    additions.insert(change)
+    take(value, additions: additions, under: key)
+    version.merge(changes)
+    version.insert(change)
+  }
+
+  /// The value with what the other has, too.
+  private static func merged(_ value: Value, _ other: Value) -> Value {
+    var result = value
+    result.join(other.changes(missingIn: value))
+    return result
+  }
+
+  /// Throws when two values can't be merged.
+  private static func check(_ value: Value, with other: Value) throws(InvalidChange) {
+    do { try value.checkMerge(with: other) } catch {
+      throw error as? InvalidChange ?? InvalidChange("\(error)")
+    }
+  }
+
+  /// Takes in a whole value.
+  private mutating func take(_ value: Value, additions: Version, under key: Key) {
+    guard entries[key] != nil else {
+      entries[key] = Entry(value: value, additions: additions)
+      return
+    }
+    let missing = value.changes(missingIn: entries[key]!.value)
+    entries[key]!.value.join(missing)
+    entries[key]!.additions.merge(additions)
   }
 
   /// Changes of others come with the whole dictionary: with a value alone they would pretend that all else that these
@@ -146,7 +221,7 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
   public mutating func remove(_ key: Key, by replica: inout Replica) -> Value? {
     guard let entry = entries[key], entry.isPresent else { return nil }
     let change = replica.stamp(after: 0).change
-    entries[key]!.insert(Removal(change: change, covered: entry.value.version))
+    entries[key]!.insert(Removal(change: change, covered: entry.version))
     version.insert(change)
     return entry.value
   }
@@ -155,15 +230,16 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
 extension ReplicatingDictionary: Replicable {
   /// The changes that a dictionary at one version has and one at another lacks.
   public struct Changes: ReplicatingChanges {
-    struct Part {
-      var key: Key
-      var initial: Value
-      var changes: Value.Changes
+    enum Part {
+      /// The changes of a value that is known.
+      case changes(Value.Changes)
+      /// A value, and the changes that put it here, for those who may have nothing of it.
+      case value(Value, additions: Version)
     }
 
     public var since: Version
     public internal(set) var version: Version
-    var parts: [Part]
+    var parts: [(key: Key, part: Part)]
     var removals: [(Key, Removal)]
   }
 
@@ -172,10 +248,13 @@ extension ReplicatingDictionary: Replicable {
     var followed = FollowedChanges(of: self.version, since: version)
     if followed.isEmpty { return changes }
     for (key, entry) in entries {
-      if !version.isSuperset(of: entry.value.version) {
+      if !version.isSuperset(of: entry.additions) {
+        followed.follow(entry.version.replicas)
+        changes.parts.append((key, .value(entry.value, additions: entry.additions)))
+      } else if !version.isSuperset(of: entry.value.version) {
         let part = entry.value.changes(since: version)
         followed.follow(part.version.replicas)
-        changes.parts.append(Changes.Part(key: key, initial: entry.initial, changes: part))
+        changes.parts.append((key, .changes(part)))
       }
       for removal in entry.removals {
         // Removals may be left out for one that is known.
@@ -192,9 +271,9 @@ extension ReplicatingDictionary: Replicable {
   public func validate(_ changes: Changes) throws(InvalidChange) {
     try changes.checkVersion()
     var reached: [Key: Version] = [:]
-    for part in changes.parts {
-      guard reached[part.key] == nil else { throw InvalidChange("a key twice") }
-      reached[part.key] = try validate(part, of: changes)
+    for (key, part) in changes.parts {
+      guard reached[key] == nil else { throw InvalidChange("a key twice") }
+      reached[key] = try validate(part, under: key, of: changes)
     }
     var removals: [Key: [Removal]] = [:]
     for (key, removal) in changes.removals {
@@ -202,7 +281,7 @@ extension ReplicatingDictionary: Replicable {
       removals[key, default: []].append(removal)
     }
     for (key, removals) in removals {
-      var seen = entries[key]?.value.version ?? Version()
+      var seen = entries[key]?.version ?? Version()
       seen.merge(reached[key] ?? Version())
       try Removal.check(removals, of: seen)
       try validate(removals, beside: entries[key]?.removals ?? [])
@@ -211,25 +290,39 @@ extension ReplicatingDictionary: Replicable {
 
   /// Throws, or returns what the value has seen with the part.
   private func validate(
-    _ part: Changes.Part, of changes: Changes
+    _ part: Changes.Part, under key: Key, of changes: Changes
   ) throws(InvalidChange) -> Version {
-    guard part.initial.version.isEmpty else {
-      throw InvalidChange("an initial value that somebody has changed")
+    let reached: Version
+    switch part {
+    case .changes(let part):
+      guard let value = entries[key]?.value else {
+        throw InvalidChange("changes of a value that is not here")
+      }
+      // Of its value a part says more than its author could know from the value alone: the numbers of all changes that the
+      // dictionary has seen count, also those of other keys. So `since` is compared with the whole.
+      guard changes.since.isSuperset(of: part.since) else {
+        throw InvalidChange("changes of a value that are none of the dictionary")
+      }
+      try value.validate(part)
+      reached = part.version
+    case .value(let value, let additions):
+      guard !additions.isEmpty else { throw InvalidChange("a value that nobody put there") }
+      reached = Entry(value: value, additions: additions).version
+      if let known = entries[key]?.value {
+        try Self.check(known, with: value)
+        try known.validate(value.changes(missingIn: known))
+      } else {
+        try Self.check(value, with: value)
+        try LamportTimestamp.validate(value.lamport, after: 0)
+      }
     }
-    let value = entries[part.key]?.value ?? part.initial
-    guard part.initial == entries[part.key]?.initial ?? part.initial else {
-      throw InvalidChange("an initial value other than the one here")
+    guard changes.version.isSuperset(of: reached) else {
+      throw InvalidChange("changes of a value that are none of the dictionary")
     }
-    // Of its value a part says more than its author could know from the value alone: the numbers of all changes that the
-    // dictionary has seen count, also those of other keys. So `since` is compared with the whole.
-    guard changes.since.isSuperset(of: part.changes.since),
-      changes.version.isSuperset(of: part.changes.version)
-    else { throw InvalidChange("changes of a value that are none of the dictionary") }
-    guard !changes.since.isSuperset(of: part.changes.version) else {
+    guard !changes.since.isSuperset(of: reached) else {
       throw InvalidChange("a value without a change")
     }
-    try value.validate(part.changes)
-    return part.changes.version
+    return reached
   }
 
   /// A later removal of a replica covers its earlier ones.
@@ -254,13 +347,19 @@ extension ReplicatingDictionary: Replicable {
   }
 
   public mutating func join(_ changes: Changes) {
-    for part in changes.parts {
-      entries[part.key, default: Entry(initial: part.initial)].value.join(part.changes)
+    for (key, part) in changes.parts {
+      switch part {
+      case .changes(let part): entries[key]?.value.join(part)
+      case .value(let value, let additions): take(value, additions: additions, under: key)
+      }
     }
     for (key, removal) in changes.removals { entries[key]?.insert(removal) }
     version.merge(changes.version)
     joined.version.merge(changes.version)
   }
+
+  /// The largest logical time in the values. O(keys ever used).
+  public var lamport: UInt64 { entries.values.lazy.map(\.value.lamport).max() ?? 0 }
 
   /// The changes joined so far.
   @inlinable
@@ -295,9 +394,8 @@ extension ReplicatingDictionary {
   /// tests.
   public func checkInvariants() {
     for entry in entries.values {
-      let seen = entry.value.version
-      precondition(entry.initial.version.isEmpty, "an initial value that somebody has changed")
-      precondition(!seen.isEmpty, "a key that nobody used")
+      let seen = entry.version
+      precondition(!entry.additions.isEmpty, "a key that nobody used")
       precondition(version.isSuperset(of: seen), "a value that has seen more than the whole")
       for removal in entry.removals {
         precondition(version.contains(removal.change), "a removal that was not seen")

@@ -110,7 +110,8 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
     try slots.validate(placement, by: author, isKnown: isKnown)
   }
 
-  private var lamport: UInt64 { Swift.max(slots.sequence.lamport, members.lamport) }
+  /// The largest logical time in it.
+  public var lamport: UInt64 { Swift.max(slots.sequence.lamport, members.lamport) }
 }
 
 extension ReplicatingOrderedSet: Replicable {

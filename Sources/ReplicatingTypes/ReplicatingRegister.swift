@@ -49,6 +49,9 @@ public struct ReplicatingRegister<Value: Equatable & Sendable>: Sendable, Equata
   /// The changes that are known here.
   public private(set) var version = Version()
 
+  /// The logical time of the write that won; 0 if there was none.
+  public var lamport: UInt64 { write?.stamp.lamport ?? 0 }
+
   /// The change that wrote the value; nil for the initial one.
   public var lastChange: ChangeID? { write?.stamp.change }
 

@@ -35,7 +35,8 @@ public struct ReplicatingSet<Element: Hashable & Sendable>: Sendable, Hashable {
   private var additions: [Element: [ChangeID]] = [:]
   /// Every removal, in the order of their changes: what a replica that lacks it must be told.
   private var removals: [Removal] = []
-  private(set) var lamport: UInt64 = 0
+  /// The largest logical time seen.
+  public private(set) var lamport: UInt64 = 0
   private var latest = LatestAuthors()
   @usableFromInline
   var joined = JoinedVersion()

@@ -78,7 +78,7 @@ private struct Task: Composed, Identifiable {
     #expect(a.merged(with: b).values == ["home"])
   }
 
-  @Test func `dictionary: cities and settings`() {
+  @Test func `dictionary: cities and settings`() throws {
     var replica = Replica(id: ReplicaID(high: 0, low: 1))
     var cities = ReplicatingDictionary<
       String, ReplicatingDictionary<String, ReplicatingSet<String>>
@@ -95,6 +95,12 @@ private struct Task: Composed, Identifiable {
       size.assign(12, at: 1_767_225_600_000, by: &replica)
     }
     #expect(settings["size"]?.value == 12)
+
+    var tags = ReplicatingSet<String>()
+    tags.insert("travel", by: &replica)
+    var notes = ReplicatingDictionary<String, ReplicatingSet<String>>()
+    try notes.set(tags, forKey: "Rome", by: &replica)
+    #expect(notes["Rome"]?.values == ["travel"])
   }
 
   @Test func `ordered set: a list`() {

@@ -136,46 +136,66 @@ import Testing
   @Test func `of the parts of a dictionary`() throws {
     let (a, empty) = (sets(), Sets())
     expectRefusal(of: altered(a) { $0.parts += $0.parts }, by: empty, "a key twice")
-    expectRefusal(
-      of: altered(a) { $0.parts[0].initial.insert(1, by: &mallory.replica) }, by: empty,
-      "an initial value that somebody has changed")
     let foreign = "changes of a value that are none of the dictionary"
     expectRefusal(of: altered(a) { $0.version = Version() }, by: empty, foreign)
+    func adding(_ additions: Version) -> Sets.Changes {
+      altered(a) {
+        guard case .value(let value, _) = $0.parts[0].part else { return }
+        $0.parts[0].part = .value(value, additions: additions)
+      }
+    }
+    expectRefusal(of: adding(version(bob, 1)), by: empty, foreign)
+    expectRefusal(of: adding(Version()), by: empty, "a value that nobody put there")
     expectRefusal(
-      of: altered(a) { $0.parts[0].changes.since = self.version(alice, 1) }, by: empty, foreign)
+      of: altered(a) {
+        guard case .value(let value, _) = $0.parts[0].part else { return }
+        $0.parts[0].part = .changes(value.changes(since: Version()))
+      }, by: empty, "changes of a value that is not here")
+    // Changes of a value that is known.
+    func changing(_ alter: (inout ReplicatingSet<Int>.Changes) -> Void) -> Sets.Changes {
+      var next = a
+      next.update("a", default: ReplicatingSet(), by: &alice.replica) { $0.insert(2, by: &$1) }
+      var changes = next.changes(since: a.version)
+      guard case .changes(var part) = changes.parts[0].part else {
+        Issue.record("a whole value, where changes are enough")
+        return changes
+      }
+      alter(&part)
+      changes.parts[0].part = .changes(part)
+      return changes
+    }
+    expectRefusal(of: changing { $0.since = self.version(bob, 1) }, by: a, foreign)
+    expectRefusal(of: changing { $0.version[bob.replica.id] = 1 }, by: a, foreign)
     expectRefusal(
-      of: altered(a) { $0.parts[0].changes.version = self.version(bob, 1) }, by: empty, foreign)
-    expectRefusal(
-      of: altered(a) { $0.parts[0].changes.version = Version() }, by: empty,
-      "a value without a change")
+      of: changing {
+        ($0.since, $0.version, $0.additions, $0.lamport) = (Version(), Version(), [], 0)
+      }, by: a, "a value without a change")
     expectRefusal(
       of: altered(a) { ($0.since, $0.parts) = ($0.version, $0.parts) }, by: a,
       "a value without a change")
     // What is wrong in a part is found by the part.
     expectRefusal(
-      of: altered(a) { $0.parts[0].changes.additions[0].1.number = 9 }, by: empty,
-      "a change beyond those promised")
+      of: changing { $0.additions[0].1.number = 9 }, by: a, "a change beyond those promised")
 
     var settings = Registers()
     settings.update("a", default: ReplicatingRegister(""), by: &alice.replica) {
       $0.assign("x", at: 5, by: &$1)
     }
     expectRefusal(
-      of: altered(settings) { $0.parts[0].initial = ReplicatingRegister("other") }, by: settings,
-      "an initial value other than the one here")
+      of: altered(settings) {
+        $0.parts[0].part = .value(ReplicatingRegister("other"), additions: $0.version)
+      }, by: settings,
+      """
+      a register that began with other, where this one began with . A first value that replicas don't agree on is written: \
+      ReplicatingRegister(value, at: now, by: &replica)
+      """)
+    var late = ReplicatingRegister("")
+    late.apply(
+      .init(value: "x", time: 5),
+      Stamp(change: ChangeID(replica: alice.replica.id, number: 1), lamport: 1 << 40 + 1))
     expectRefusal(
-      of: altered(settings) { $0.parts[0].changes.winner = nil }, by: Registers(),
-      "a register that was written, without what was")
-    let nested = ReplicatingDictionary<Int, Registers>()
-    var inner = nested
-    inner.update(0, default: Registers(), by: &bob.replica) { registers, replica in
-      registers.update("a", default: ReplicatingRegister(""), by: &replica) {
-        $0.assign("x", at: 5, by: &$1)
-      }
-    }
-    expectRefusal(
-      of: altered(inner) { $0.parts[0].changes.parts[0].changes.winner!.0.time = -1 }, by: nested,
-      "a time outside the years 1970 to 2200")
+      of: altered(settings) { $0.parts[0].part = .value(late, additions: $0.version) },
+      by: Registers(), "a logical time of 1099511627777, where 0 is the latest known")
   }
 
   @Test func `of the removals of a dictionary`() {

@@ -100,6 +100,21 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) throws
       return
     }
     let (before, element) = (sets, generator.below(4))
+    if generator.chance(30) {
+      // A new value, a copy of another key's, or this one's, with an edit or without.
+      var value =
+        generator.pick([ReplicatingSet(), sets.entries[key]?.value, sets.values.first])
+        ?? ReplicatingSet()
+      if generator.chance(60) { value.insert(generator.below(4), by: &author) }
+      let before = sets
+      do {
+        try sets.set(value, forKey: key, by: &author)
+        #expect(sets.keys == others.union([key]) && sets.version != before.version)
+      } catch {
+        #expect(sets == before && sets.version == before.version, "refused, and yet changed")
+      }
+      return
+    }
     sets.update(key, default: ReplicatingSet(), by: &author) { set, replica in
       if generator.chance(70) {
         set.insert(element, by: &replica)
@@ -266,6 +281,104 @@ private func mergedGenerically<Value: Replicable>(_ a: Value, _ b: Value) throws
     }
     #expect(a["key"]?.values == [1])
     #expect(Sets().merged(with: a) == a)
+  }
+
+  // MARK: - Finished values
+
+  @Test func `a value that its author has edited is put under a key`() throws {
+    var tags = ReplicatingSet<Int>()
+    for element in [1, 2] { tags.insert(element, by: &alice.replica) }
+    var (a, b) = (Sets(), Sets())
+    try a.set(tags, forKey: "key", by: &alice.replica)
+    #expect(a["key"] == tags && a.keys == ["key"] && a.dictionary == ["key": tags])
+    insert(&b, 3, bob)
+    for result in try everyOrder(a, b, a) { #expect(result["key"]?.values == [1, 2, 3]) }
+    // A copy that was changed.
+    var copy = try #require(a["key"])
+    copy.remove(1, by: &alice.replica)
+    try a.set(copy, forKey: "key", by: &alice.replica)
+    #expect(a["key"]?.values == [2])
+    for result in try everyOrder(a, b, b) { #expect(result["key"]?.values == [2, 3]) }
+  }
+
+  @Test func `an empty value makes its key present, and a removed one present again`() throws {
+    var a = Sets()
+    try a.set(ReplicatingSet(), forKey: "key", by: &alice.replica)
+    #expect(a.keys == ["key"] && a.count == 1 && a["key"]?.values == [])
+    var b = Sets()
+    try b.apply(a.changes(since: b.version))
+    #expect(b == a)
+    #expect(try Sets(encoded: a.encoded()) == a)
+    b.remove("key", by: &bob.replica)
+    #expect(b.keys.isEmpty && b.merged(with: a).keys.isEmpty)
+    // Beside the removal, and after it.
+    try a.set(ReplicatingSet(), forKey: "key", by: &alice.replica)
+    for result in try everyOrder(a, b, a) { #expect(result.keys == ["key"]) }
+    try b.set(ReplicatingSet(), forKey: "key", by: &bob.replica)
+    #expect(b.keys == ["key"])
+  }
+
+  @Test func `a value whose changes were made before others comes whole`() throws {
+    var (a, tags) = (Sets(), ReplicatingSet<Int>())
+    tags.insert(1, by: &alice.replica)
+    insert(&a, 2, alice)
+    // Bob has seen a later change of hers.
+    var b = a
+    insertCopy(&b, 3, bob)
+    try a.set(tags, forKey: "copy", by: &alice.replica)
+    try b.apply(Sets.Changes(encoded: a.changes(since: b.version).encoded()))
+    #expect(b["copy"]?.values == [1, 3])
+    let known = b.version
+    insertCopy(&b, 4, bob)
+    guard case .changes = b.changes(since: known).parts[0].part else {
+      Issue.record("the whole value for one who has it")
+      return
+    }
+  }
+
+  private func insertCopy(_ sets: inout Sets, _ element: Int, _ author: Author) {
+    sets.update("copy", default: ReplicatingSet(), by: &author.replica) {
+      $0.insert(element, by: &$1)
+    }
+  }
+
+  @Test func `a value that others changed unseen is refused, and one that began otherwise`() throws
+  {
+    var a = Sets()
+    var foreign = ReplicatingSet<Int>()
+    foreign.insert(1, by: &bob.replica)
+    let before = a
+    #expect {
+      try a.set(foreign, forKey: "key", by: &alice.replica)
+    } throws: {
+      "\($0)".contains("the key key that others have changed")
+    }
+    #expect(a == before && a.version.isEmpty)
+    // Two values that she has changed apart; registers have one write each, so nothing is missing there.
+    insert(&a, 1, alice)
+    var apart = ReplicatingSet<Int>()
+    apart.insert(2, by: &alice.replica)
+    #expect {
+      try a.set(apart, forKey: "key", by: &alice.replica)
+    } throws: {
+      "\($0)".contains("Change the value that is here, by update")
+    }
+    #expect(a["key"]?.values == [1])
+    var written = Registers()
+    for value in ["first", "second"] {
+      let register = ReplicatingRegister(value, at: 5, by: &alice.replica)
+      try written.set(register, forKey: "key", by: &alice.replica)
+      #expect(written["key"]?.value == value)
+    }
+    var registers = Registers()
+    assign(&registers, "first", alice)
+    let kept = registers
+    #expect {
+      try registers.set(ReplicatingRegister("other"), forKey: "key", by: &alice.replica)
+    } throws: {
+      "\($0)".contains("a register that began with other")
+    }
+    #expect(registers == kept)
   }
 
   @Test func `removing a key again and again keeps one removal of it`() {

@@ -4,15 +4,16 @@
 // is the place of its replica, and its number.
 
 /// Format 1, the `VersionRange` from nothing, a count of keys ever used; each key, in the order of their bytes, with its
-/// initial value, its value, a count of removals, and the removals in the order of their changes.
+/// value, the changes that put it there, a count of removals, and the removals in the order of their changes. The changes that put it there are
+/// written as what a removal covers.
 extension ReplicatingDictionary: BinaryCodable where Key: BinaryCodable, Value: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
     let range = VersionRange(version: version)
     writer.format(1)
     range.encode(into: &writer)
     writer.sorted(entries) { entry, writer in
-      entry.initial.encode(into: &writer)
       entry.value.encode(into: &writer)
+      range.encode(entry.additions, into: &writer)
       range.encode(entry.removals, into: &writer)
     }
   }
@@ -33,15 +34,10 @@ extension ReplicatingDictionary.Entry where Key: BinaryCodable, Value: BinaryCod
     from reader: inout ByteReader, in range: VersionRange
   ) throws(DecodingFailure) {
     let start = reader
-    let initial = try Value(from: &reader)
-    guard initial.version.isEmpty else {
-      throw start.failure("an initial value that somebody has changed")
-    }
-    self.init(initial: initial)
-    value = try Value(from: &reader)
-    let seen = value.version
-    guard !seen.isEmpty, range.version.isSuperset(of: seen) else {
-      throw start.failure("a value that nobody changed, or one that has seen more than the whole")
+    self.init(value: try Value(from: &reader), additions: try range.part(from: &reader))
+    let seen = version
+    guard !additions.isEmpty, range.version.isSuperset(of: seen) else {
+      throw start.failure("a value that nobody put there, or one that has seen more than the whole")
     }
     let removals: [ReplicatingDictionary<Key, Value>.Removal] = try range.removals(from: &reader)
     self.removals = removals
@@ -51,8 +47,8 @@ extension ReplicatingDictionary.Entry where Key: BinaryCodable, Value: BinaryCod
   }
 }
 
-/// Format 1, the `VersionRange`, a count of values changed; each key, in the order of their bytes, with its initial value and
-/// its changes; a count of keys removed, and each, in the order of their bytes, with a count of removals, and the removals in
+/// Format 1, the `VersionRange`, a count of values changed; each key, in the order of their bytes, with 0 and the changes of its value, or 1, the
+/// whole value and the changes that put it there; a count of keys removed, and each, in the order of their bytes, with a count of removals, and the removals in
 /// the order of their changes.
 extension ReplicatingDictionary.Changes: BinaryCodable
 where Key: BinaryCodable, Value: BinaryCodable, Value.Changes: BinaryCodable {
@@ -60,10 +56,17 @@ where Key: BinaryCodable, Value: BinaryCodable, Value.Changes: BinaryCodable {
     let range = VersionRange(self)
     writer.format(1)
     range.encode(into: &writer)
-    let parts = Dictionary(uniqueKeysWithValues: parts.map { ($0.key, $0) })
+    let parts = Dictionary(uniqueKeysWithValues: parts.map { ($0.key, $0.part) })
     writer.sorted(parts) { part, writer in
-      part.initial.encode(into: &writer)
-      part.changes.encode(into: &writer)
+      switch part {
+      case .changes(let changes):
+        false.encode(into: &writer)
+        changes.encode(into: &writer)
+      case .value(let value, let additions):
+        true.encode(into: &writer)
+        value.encode(into: &writer)
+        range.encode(additions, into: &writer)
+      }
     }
     let removals = Dictionary(grouping: removals, by: \.0).mapValues { $0.map(\.1) }
     writer.sorted(removals) { range.encode($0, into: &$1) }
@@ -74,9 +77,12 @@ where Key: BinaryCodable, Value: BinaryCodable, Value.Changes: BinaryCodable {
     let range = try VersionRange(from: &reader)
     self.init(since: range.since, version: range.version, parts: [], removals: [])
     try reader.sorted(Key.self) { (key, reader) throws(DecodingFailure) in
-      let initial = try Value(from: &reader)
-      parts.append(
-        Part(key: key, initial: initial, changes: try Value.Changes(from: &reader)))
+      guard try Bool(from: &reader) else {
+        parts.append((key, .changes(try Value.Changes(from: &reader))))
+        return
+      }
+      let value = try Value(from: &reader)
+      parts.append((key, .value(value, additions: try range.part(from: &reader))))
     }
     try reader.sorted(Key.self) { (key, reader) throws(DecodingFailure) in
       let start = reader

@@ -50,7 +50,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   var authorIndex: [ReplicaID: AuthorIndex] = [:]
   var tree: PieceTree
   /// The end of the latest operation in logical time.
-  var lamport: UInt64 = 0
+  public internal(set) var lamport: UInt64 = 0
   var latest = LatestAuthors()
   @usableFromInline
   var joined = JoinedVersion()
