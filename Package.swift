@@ -27,8 +27,11 @@ let optimized =
 
 let package = Package(
   name: "DecentNotes",
+  platforms: [.macOS(.v26)],
   products: [
     .library(name: "ReplicatingTypes", targets: ["ReplicatingTypes"]),
+    .library(name: "ReplicatingTypesFoundation", targets: ["ReplicatingTypesFoundation"]),
+    .library(name: "ReplicatingTypesTesting", targets: ["ReplicatingTypesTesting"]),
     .executable(name: "decent-notes", targets: ["decent-notes"]),
   ],
   targets: [
@@ -36,9 +39,17 @@ let package = Package(
     .target(name: "Bytes", swiftSettings: optimized),
     // Pure: no clock, no randomness, no files, no JSON.
     .target(
-      name: "ReplicatingTypes", dependencies: ["Bytes"], exclude: ["README.md", "YourOwnType.md"],
+      name: "ReplicatingTypes", dependencies: ["Bytes"],
+      exclude: ["FromTheArticles.md", "README.md", "YourOwnType.md"],
       swiftSettings: optimized),
     .target(name: "Notes", dependencies: ["Bytes", "ReplicatingTypes"], swiftSettings: optimized),
+
+    // For apps: values of Foundation and of JSON in replicating types, and a document for views.
+    .target(
+      name: "ReplicatingTypesFoundation", dependencies: ["ReplicatingTypes"], swiftSettings: strict),
+    // For tests of one's own replicating types.
+    .target(
+      name: "ReplicatingTypesTesting", dependencies: ["ReplicatingTypes"], swiftSettings: strict),
 
     // The two edges: bytes on disk, bytes on the wire.
     .target(
@@ -82,7 +93,11 @@ let package = Package(
       swiftSettings: strict),
 
     .testTarget(
-      name: "ReplicatingTypesTests", dependencies: ["Bytes", "ReplicatingTypes", "TestSupport"],
+      name: "ReplicatingTypesTests",
+      dependencies: [
+        "Bytes", "ReplicatingTypes", "ReplicatingTypesFoundation", "ReplicatingTypesTesting",
+        "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "NotesTests", dependencies: ["Bytes", "Notes", "ReplicatingTypes", "TestSupport"],

@@ -71,7 +71,7 @@ export interface Requests {
   'notebook/changes': { params: NotebookChangesParams; result: NotebookChangesResult }
   /** Digests of histories, by which two replicas find out where they know different changes under the same names. */
   'notebook/digests': { params: NotebookDigestsParams; result: NotebookDigestsResult }
-  /** Merges changes that `notebook/changes` gave out, here or elsewhere, in any order and any number of times. A notebook whose folder is new takes its identity from the first merge. Fails with `foreignNotebook`, `damagedChanges`, `invalidChanges` or `missingChanges`, and then nothing is merged. Merging what is known changes nothing and sends no `notebook/didChange`. */
+  /** Merges changes that `notebook/changes` gave out, here or elsewhere, in any order and any number of times. A notebook whose folder is new takes its identity from the first merge. Fails with `foreignNotebook`, `damagedChanges`, `newerChanges`, `invalidChanges` or `missingChanges`, and then nothing is merged. Merging what is known changes nothing and sends no `notebook/didChange`. */
   'notebook/merge': { params: NotebookMergeParams; result: NotebookMergeResult }
   /** From now on the client, another replica's process, is told by `notebook/newChanges` what is new to it, and by `notebook/presence` of participants, and no longer by `notebook/didChange`. Asked again without `since` it says that the client is there: the process leaves when nothing has come for 45 seconds. */
   'notebook/follow': { params: NotebookFollowParams; result: NotebookFollowResult }
@@ -1402,6 +1402,7 @@ export type ErrorCodes =
  * `"missingChanges"`: The changes follow others that are not here: ask again with a `since` that is.
  * `"damagedChanges"`: The changes are not what `notebook/changes` gives out: cut short, altered, or something else altogether.
  * `"invalidChanges"`: The changes are whole, but one of them breaks a rule that every author keeps, or is another than the one known under its name.
+ * `"newerChanges"`: The changes are whole, but a later version of the program made one of them, and this one does not know all that it has.
  * `"peerUnreachable"`: The peer could not be reached, ended too early, or did not answer for 25 seconds.
  * `"badPeer"`: What answers there does not speak this protocol.
  * `"peerFailed"`: The peer has answered with an error; the message is its own.
@@ -1433,6 +1434,7 @@ export type FailureReasons =
   | "missingChanges"
   | "damagedChanges"
   | "invalidChanges"
+  | "newerChanges"
   | "peerUnreachable"
   | "badPeer"
   | "peerFailed"
@@ -1465,6 +1467,7 @@ export type Priority =
  * `"unreadable"`: The system refuses to read it at present.
  * `"damaged"`: Its bytes are not what the format says, or are of a later version.
  * `"refused"`: What it says breaks a rule, or contradicts what is known.
+ * `"newer"`: A later version of the program has written it, and this one does not know all that it has. It stays in its file.
  * `"waiting"`: Changes follow others that no file has. `note/get`, `notebook/list`, `notebook/find` and `notebook/search` show what can be told without these.
  * `"missing"`: What this user's programs have known is in no file any more.
  */
@@ -1472,6 +1475,7 @@ export type DamageCause =
   | "unreadable"
   | "damaged"
   | "refused"
+  | "newer"
   | "waiting"
   | "missing"
 

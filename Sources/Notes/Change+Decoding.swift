@@ -142,9 +142,16 @@ private struct ChangeDecoder {
     return result
   }
 
+  /// The tags of operations that begin with their note, as bits.
+  private static let kinds: UInt64 =
+    1 << 0x02 | 1 << 0x1E | 1 << 0x22 | 1 << 0x24 | (1 << 0x1D - 1 << 0x10)
+
   mutating func operation(time: Int64) throws(DecodingFailure) -> Change.Operation {
     let tag = try reader.byte()
     if tag == 0x01 { return .create }
+    guard tag < 64, Self.kinds >> tag & 1 == 1 else {
+      throw reader.failure("an operation of an unknown kind, \(tag)", isOfLaterVersion: true)
+    }
     let note = NoteID(creation: try change())
     switch tag {
     case 0x02:
@@ -156,7 +163,7 @@ private struct ChangeDecoder {
     case 0x11:
       let moment = try self.time(near: time)
       guard let priority = Priority(rawValue: try reader.byte()) else {
-        throw reader.failure("an unknown priority")
+        throw reader.failure("an unknown priority", isOfLaterVersion: true)
       }
       return .edit(note, .priority(.init(value: priority, time: moment)))
     case 0x12: return .edit(note, .tags(.insert(Tag(try text()))))
@@ -210,7 +217,7 @@ private struct ChangeDecoder {
       var names: [ReplicaID] = []
       for _ in 0..<(try reader.count()) { names.append(try name()) }
       return .redacted(note, ticks: UInt64(ticks), names: names)
-    default: throw reader.failure("an operation of an unknown kind, \(tag)")
+    default: preconditionFailure("an operation of an unknown kind, \(tag)")
     }
   }
 

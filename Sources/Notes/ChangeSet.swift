@@ -107,14 +107,17 @@ public struct ChangeSet: ReplicatingChanges, Equatable, Sendable {
     guard bytes.starts(with: magic.prefix(4)) else {
       throw reader.failure("these are no changes of a notebook")
     }
-    guard bytes.count >= magic.count, bytes[4] == magic[4] else {
-      throw reader.failure("changes of a format that this version doesn't know")
-    }
     guard bytes.count >= magic.count + 16 + 4 else { throw reader.failure("too short") }
     var trailer = ByteReader(bytes[(bytes.count - 4)...])
     let body = bytes[..<(bytes.count - 4)]
     guard try trailer.fixed(UInt32.self) == CRC32C.checksum(of: body) else {
       throw reader.failure("the checksum is wrong")
+    }
+    // After the checksum, which every format ends with, so that no damaged byte is taken for a later one.
+    guard bytes[4] == magic[4] else {
+      throw reader.failure(
+        "changes of a format that this version doesn't know",
+        isOfLaterVersion: bytes[4] > magic[4])
     }
     reader = ByteReader(body)
     _ = try reader.raw(magic.count)

@@ -7,6 +7,8 @@ public enum MergeRefusal: Error, Equatable, Sendable {
   case missing(MissingChanges)
   /// A change breaks a rule that every author keeps, or differs from what is known under its name.
   case invalid(ChangeID, reason: String)
+  /// A change was made by a later version of the program, and has something in it that this one does not know.
+  case newer(ChangeID, reason: String)
   /// The notes they are about can't be read.
   case unreadable(ArchiveFailure)
 }
@@ -52,7 +54,7 @@ extension NoteBook: Replicable {
     do { try trial.merge(foreign: changes) } catch {
       switch error {
       case .missing: throw InvalidChange("changes that follow others that are not here")
-      case .invalid(_, let reason): throw InvalidChange(reason)
+      case .invalid(_, let reason), .newer(_, let reason): throw InvalidChange(reason)
       case .unreadable(let failure): throw InvalidChange(failure.reason)
       }
     }
@@ -72,7 +74,11 @@ extension NoteBook: Replicable {
     var pending = PendingChanges(changes)
     let merged = trial.drain(&pending)
     if let unreadable = merged.unreadable { throw .unreadable(unreadable) }
-    if let (change, reason) = merged.refused.first { throw .invalid(change, reason: reason) }
+    if let refused = merged.refused.first {
+      throw refused.isOfLaterVersion
+        ? .newer(refused.change, reason: refused.reason)
+        : .invalid(refused.change, reason: refused.reason)
+    }
     if !pending.isEmpty {
       var needed = Version()
       for change in pending.blockers { needed.insert(change) }
@@ -82,12 +88,22 @@ extension NoteBook: Replicable {
     return merged.effects
   }
 
+  /// A change that was refused.
+  public struct Refused: Sendable {
+    /// The change.
+    public let change: ChangeID
+    /// The rule that it breaks, or what this version of the program does not know of it.
+    public let reason: String
+    /// True if it was made by a later version of the program.
+    public let isOfLaterVersion: Bool
+  }
+
   /// What a slice of merging has done.
   public struct Merged: Sendable {
     /// What happened to the notes.
     public fileprivate(set) var effects = Effects()
     /// The changes that were refused.
-    public fileprivate(set) var refused: [(ChangeID, reason: String)] = []
+    public fileprivate(set) var refused: [Refused] = []
     /// The first reason why something could not be read.
     public fileprivate(set) var unreadable: ArchiveFailure?
     /// The replicas of which more is known, and the number of the last change of each that was known before.
@@ -143,7 +159,10 @@ extension NoteBook: Replicable {
       if number < id.number {
         guard let differing = compareKnown(&queue, of: replica, &merged) else { continue }
         let change = ChangeID(replica: replica, number: differing)
-        merged.refused.append((change, "another change is known under this name"))
+        merged.refused.append(
+          Refused(
+            change: change, reason: "another change is known under this name",
+            isOfLaterVersion: false))
         return false
       }
       if number > id.number {
@@ -162,7 +181,14 @@ extension NoteBook: Replicable {
         queue.state = .unreadable
         return true
       } catch let invalid as InvalidChange {
-        merged.refused.append((id, invalid.reason))
+        merged.refused.append(
+          Refused(change: id, reason: invalid.reason, isOfLaterVersion: false))
+        return false
+      } catch let failure as DecodingFailure {
+        merged.refused.append(
+          Refused(
+            change: id, reason: "\(failure.reason), at byte \(failure.offset)",
+            isOfLaterVersion: failure.isOfLaterVersion))
         return false
       } catch {
         preconditionFailure("\(error)")
@@ -208,7 +234,7 @@ extension NoteBook: Replicable {
   }
 
   /// Applies the next change of its author; returns what it must wait for instead, if it follows something unknown. Throws
-  /// `InvalidChange` or `ArchiveFailure`.
+  /// `InvalidChange`, `DecodingFailure` or `ArchiveFailure`.
   private mutating func admit(
     _ id: ChangeID, _ encoded: ArraySlice<UInt8>, _ merged: inout Merged
   ) throws -> ChangeID? {
@@ -218,16 +244,11 @@ extension NoteBook: Replicable {
     try openHistory(of: id.replica)
     var (mentions, previous) = histories.end(of: id.replica)
     var encoded = encoded
-    var change: Change
-    do {
-      change = try Change(id, decoding: encoded, after: previous, &mentions)
-      try Self.validateName(of: change, encoded)
-      if !purged.isEmpty, change.edits(anyOf: purged) {
-        (change, encoded) = try redacted(id, encoded, after: previous, mentions)
-        redactions += 1
-      }
-    } catch let failure as DecodingFailure {
-      throw InvalidChange("\(failure.reason), at byte \(failure.offset)")
+    var change = try Change(id, decoding: encoded, after: previous, &mentions)
+    try Self.validateName(of: change, encoded)
+    if !purged.isEmpty, change.edits(anyOf: purged) {
+      (change, encoded) = try redacted(id, encoded, after: previous, mentions)
+      redactions += 1
     }
     if let blocker = change.predecessors.first(where: { !version.contains($0) }) { return blocker }
     merged.work += change.operations.count

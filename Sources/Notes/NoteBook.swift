@@ -20,7 +20,7 @@ public struct NoteBook: Sendable {
   /// The changes that nothing known follows.
   var heads = Version()
   /// The last tick of logical time that any change takes.
-  var lamport: UInt64 = 0
+  public internal(set) var lamport: UInt64 = 0
   var shelf = Shelf()
   /// Where everything is that is not in memory.
   var archive: NotebookArchive?

@@ -38,7 +38,8 @@ extension ResponseError {
     switch error {
     case .undecodable(let failure):
       self = .requestFailed(
-        "damagedChanges", "changes: \(failure.reason), at byte \(failure.offset)")
+        failure.isOfLaterVersion ? "newerChanges" : "damagedChanges",
+        "changes: \(failure.reason), at byte \(failure.offset)")
     case .foreign(let notebook):
       self = .requestFailed(
         "foreignNotebook", "changes: they belong to another notebook, \(notebook)")
@@ -49,6 +50,11 @@ extension ResponseError {
     case .refused(.invalid(let change, let reason)):
       self = .requestFailed(
         "invalidChanges", "changes: number \(change.number) of \(change.replica) is \(reason)")
+    case .refused(.newer(let change, let reason)):
+      self = .requestFailed(
+        "newerChanges",
+        "changes: number \(change.number) of \(change.replica) was made by a later version of this program: \(reason)"
+      )
     case .refused(.unreadable(let failure)): self = ResponseError(failure)
     case .notKept(let error): self = ResponseError(error)
     }

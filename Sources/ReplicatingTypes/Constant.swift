@@ -72,3 +72,29 @@ extension Constant.Changes: BinaryCodable where Value: BinaryCodable {
     self.init(value: try Bool(from: &reader) ? try Value(from: &reader) : nil)
   }
 }
+
+/// A value that stands in the list of a composed one as it is, without `@Constant`, and never changes there: an identity, say. A type that has an
+/// encoding becomes one by `extension TaskID: ConstantPart {}`.
+///
+/// Who changes it all the same has another value, which refuses to be merged with the first.
+public protocol ConstantPart: Replicable, Hashable, Sendable
+where Changes == Constant<Self>.Changes, MergeFailure == InvalidChange {}
+
+extension ConstantPart {
+  public var version: Version { Version() }
+
+  public func changes(since version: Version) -> Changes {
+    Constant(wrappedValue: self).changes(since: version)
+  }
+
+  public func validate(_ changes: Changes) throws(InvalidChange) {
+    try Constant(wrappedValue: self).validate(changes)
+  }
+
+  /// Throws when the other is another value.
+  public func checkMerge(with other: Self) throws(InvalidChange) {
+    try Constant(wrappedValue: self).checkMerge(with: Constant(wrappedValue: other))
+  }
+
+  public mutating func join(_ changes: Changes) {}
+}

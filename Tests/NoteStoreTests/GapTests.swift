@@ -191,6 +191,38 @@ private final class Scene {
     #expect(try scene.open().gaps == [])
   }
 
+  @Test func `says what a later version has written, and leaves it for one`() throws {
+    let scene = Scene(seed: 9)
+    let session = try scene.write()
+    let later = try scene.open()
+    let other = try later.create("of a later version")
+    // An operation of a kind that there is not, of a change like any other.
+    let news: [UInt8] = [0, 0, 0x7F]
+    try later.append(.change, news)
+    try scene.leave(later)
+    func holds(_ bytes: [UInt8]) -> Bool {
+      bytes.indices.contains { bytes[$0...].starts(with: news) }
+    }
+    func isKept() -> Bool {
+      scene.files(of: other.creation.replica).contains { holds(scene.disk.files[$0] ?? []) }
+    }
+    #expect(isKept())
+    for _ in 0..<3 {
+      let store = try scene.open()
+      #expect(scene.causes(store) == [.newer])
+      let told = try #require(store.gaps.first).description
+      #expect(told.contains("an operation of an unknown kind, 127"))
+      #expect(told.hasSuffix("A later version of this program has written it"))
+      try scene.expectShown([session], in: store)
+      #expect(try store.notebook.note(other) != nil)
+      let mine = try store.create("beside it")
+      _ = try store.compact()
+      #expect(try store.notebook.note(mine) != nil)
+      #expect(isKept())
+      try scene.leave(store, keeping: true)
+    }
+  }
+
   @Test func `writes again what an archive knows, and is whole`() throws {
     let scene = Scene(seed: 6)
     let sessions = [try scene.write(), try scene.write(keeping: true)]

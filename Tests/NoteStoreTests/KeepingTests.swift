@@ -354,7 +354,7 @@ extension NoteStore {
     try first.end()
     for _ in 0..<3 {
       let store = try desk.resumed()
-      #expect(store.damage.contains { $0.description.contains("of a later version") })
+      #expect(store.damage.contains { $0.description.contains("A later version") })
       #expect(store.texts == ["note"])
       store.keep()
       store.finishWork()

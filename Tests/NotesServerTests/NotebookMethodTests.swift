@@ -380,6 +380,26 @@ struct `The methods of the notebook` {
     #expect(other.call("notebook/changes")["changes"]?.string == whole)
   }
 
+  @Test func `say of changes of a later version that they are that, and merge nothing of them`()
+    throws
+  {
+    _ = peer.create(["text": "a"])
+    let bytes = [UInt8](
+      try #require(Data(base64Encoded: peer.call("notebook/changes")["changes"]!.string!)))
+    let other = another("other", seed: 2)
+    // Another format, whose checksum is right.
+    var later = bytes
+    later[4] = 9
+    later = sealed(Array(later.dropLast(4)))
+    for (changes, reason) in [(later, "newerChanges"), (bytes + [0], "damagedChanges")] {
+      let error = other.ask(
+        "notebook/merge", ["changes": .string(Data(changes).base64EncodedString())]
+      ).error
+      #expect(error?.reason == reason)
+      #expect(other.revision == "0")
+    }
+  }
+
   @Test func `merge all of something or nothing`() throws {
     let id = peer.create(["text": "a"])
     let first = peer.revision

@@ -614,9 +614,60 @@ extension SplitMix64 {
     fork.setTags(note, "forked")
     var pending = PendingChanges(fork.book.changes(since: Version()))
     let refused = alice.book.drain(&pending).refused
-    #expect(refused.map(\.0) == [ChangeID(replica: replicaID(1), number: 1)])
+    #expect(refused.map(\.change) == [ChangeID(replica: replicaID(1), number: 1)])
     #expect(alice.book.version[replicaID(1)] == 1)
     #expect(alice.book[note]!.tags.values.isEmpty)
+  }
+
+  @Test func `what a later version has written is told from damage, and nothing of it is taken`()
+    throws
+  {
+    let (a, b) = (Person(1), Person(2))
+    let note = a.create("Milk")
+    b.book.merge(a.book)
+    a.make([.edit(note, .priority(.init(value: .high, time: a.now)))])
+    let news = a.book.changes(since: b.book.version)
+    func refusal(_ alter: (inout [UInt8]) -> Void) throws -> MergeRefusal? {
+      var forgery = Forgery(news)
+      alter(&forgery.groups[0].changes[0])
+      let changes = try ChangeSet.decode(forgery.encoded).changes
+      var book = b.book
+      do { try book.merge(foreign: changes) } catch {
+        #expect(book == b.book)
+        return error
+      }
+      return nil
+    }
+    let change = ChangeID(replica: replicaID(1), number: 2)
+    #expect(try refusal { _ in } == nil)
+    // An operation of a kind that there is not, behind one that there is; and a priority.
+    for (altered, reason) in [
+      ((try refusal { $0.append(0x7F) }), "an operation of an unknown kind, 127"),
+      ((try refusal { $0[$0.count - 1] = 9 }), "an unknown priority"),
+    ] {
+      guard case .newer(change, let told) = altered else {
+        Issue.record("\(String(describing: altered))")
+        continue
+      }
+      #expect(told.hasPrefix(reason))
+    }
+    // What no version writes.
+    guard case .invalid(change, _) = try refusal({ $0.removeLast() }) else {
+      Issue.record("a change that was cut is no damage")
+      return
+    }
+    // A format of changes that there is not.
+    var bytes = Forgery(news).encoded
+    bytes[4] = 9
+    do {
+      _ = try ChangeSet.decode(sealed(Array(bytes.dropLast(4))))
+      Issue.record("read")
+    } catch { #expect(error.isOfLaterVersion) }
+    bytes[0] = 9
+    do {
+      _ = try ChangeSet.decode(sealed(Array(bytes.dropLast(4))))
+      Issue.record("read")
+    } catch { #expect(!error.isOfLaterVersion) }
   }
 
   @Test func `a removal or deletion that names its own change is invalid, or does no harm`() throws
@@ -684,7 +735,7 @@ extension SplitMix64 {
     let before = alice.book
     var pending = PendingChanges(try ChangeSet.decode(Forgery(changes).encoded).changes)
     let merged = alice.book.drain(&pending)
-    #expect(merged.refused.map(\.0) == [changes[0].id] && merged.unreadable == nil)
+    #expect(merged.refused.map(\.change) == [changes[0].id] && merged.unreadable == nil)
     #expect(merged.effects.isEmpty && pending.isEmpty)
     #expect(alice.book == before)
     #expect(alice.book.notes.map(\.id) == before.notes.map(\.id))

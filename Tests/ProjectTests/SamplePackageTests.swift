@@ -33,8 +33,9 @@ struct `The sample package` {
   @Test func `has the code of the tutorial`() throws {
     var code = ""
     for file in [
-      "Package.swift", "Sources/todo/Note.swift", "Sources/todo/List.swift",
-      "Sources/todo/Shared.swift",
+      "Package.swift", "Sources/notes/Note.swift", "Sources/notes/NoteBook.swift",
+      "Sources/notes/Store.swift", "Sources/notes/TextBinding.swift", "Sources/notes/main.swift",
+      "Sources/Counter/Counter.swift", "Tests/CounterTests/CounterTests.swift",
     ] {
       code += try String(contentsOf: package.appendingPathComponent(file), encoding: .utf8)
     }
@@ -48,37 +49,40 @@ struct `The sample package` {
   }
 
   @Test(.enabled(if: hasTool("swift") || isContinuousIntegration, "swift is not on the path"))
-  func `is built without flags, and two processes share a list`() throws {
+  func `is built and tested without flags, and two devices share a notebook`() throws {
     // Kept from run to run, so that only the first one builds all of the library. The plan of the build is made anew: a kept one does not know of
     // files that the library has got since.
     let build = projectFolder.appendingPathComponent(".build/sample").path
+    let place = ["--package-path", package.path, "--scratch-path", build]
     _ = try run(
-      [
-        "swift", "build", "--disable-build-manifest-caching", "--package-path", package.path,
-        "--scratch-path", build,
-      ], in: package)
-    let todo = build + "/debug/todo"
-    #expect(try run([todo, "note"], in: package) == "true Shopping Milk\n [\"home\"]\n")
+      ["swift", "build", "--build-tests", "--disable-build-manifest-caching"] + place, in: package)
+    let tests = try run(["swift", "test", "--skip-build"] + place, in: package)
+    #expect(tests.contains("Test run with 1 test"), "\(tests)")
 
     let temporary = TemporaryFolder()
     let folder = URL(fileURLWithPath: temporary.path)
     let shared = folder.appendingPathComponent("shared")
     try FileManager.default.createDirectory(at: shared, withIntermediateDirectories: true)
+    func notes(_ command: String) throws -> String {
+      try run(["sh", "-c", "'\(build)/debug/notes' \(command)"], in: folder)
+    }
     let session = try tutorial().components(separatedBy: "```console\n")[1]
       .components(separatedBy: "```")[0]
     var commands = 0
-    for step in session.components(separatedBy: "$ todo ").dropFirst() {
+    for step in session.components(separatedBy: "$ notes ").dropFirst() {
       let lines = step.split(separator: "\n").map(String.init)
-      let output = try run([todo] + lines[0].split(separator: " ").map(String.init), in: folder)
-      #expect(output == lines.dropFirst().map { $0 + "\n" }.joined(), "\(lines[0])")
+      #expect(
+        try notes(lines[0]) == lines.dropFirst().map { $0 + "\n" }.joined(), "\(lines[0])")
       commands += 1
     }
-    #expect(commands == 4)
+    #expect(commands == 9)
 
-    // A process that is killed leaves no replica behind; the next one begins another.
-    try FileManager.default.removeItem(at: shared.appendingPathComponent("ana.replica"))
-    #expect(
-      try run([todo, "shared", "ana", "add", "Bread"], in: folder).hasSuffix("[ ] Bread\n"))
-    #expect(try run([todo, "shared", "ben"], in: folder) == "[x] Milk\n[ ] Eggs\n[ ] Bread\n")
+    // A device that was restored from a copy begins another replica: its own changes are there, and it has not made them.
+    let own = folder.appendingPathComponent("ann")
+    let kept = try Data(contentsOf: own)
+    _ = try notes("ann shared type 0 'Milk, eggs, bread'")
+    try kept.write(to: own)
+    #expect(try notes("ann shared type 0 'Milk, eggs, bread, tea'").hasSuffix("bread, tea\n"))
+    #expect(try notes("ben shared") == "- Shopping #home Milk, eggs, bread, tea\n")
   }
 }

@@ -22,6 +22,8 @@ struct SourceRule: Sendable, CustomTestStringConvertible {
     return [
       "Bytes": [],
       "ReplicatingTypes": ["Bytes"],
+      "ReplicatingTypesFoundation": ["Foundation", "Observation", "ReplicatingTypes"],
+      "ReplicatingTypesTesting": ["ReplicatingTypes"],
       "Notes": ["Bytes", "ReplicatingTypes"],
       "JSONRPC": ["Bytes"],
       "ModelContextProtocol": ["Bytes", "JSONRPC"],
@@ -107,8 +109,9 @@ struct SourceRule: Sendable, CustomTestStringConvertible {
     ) { exempt.contains($0) }
   }
 
-  /// `SystemFiles` reads the clock by which files are dated; `ChildProcess` hands the environment on.
+  /// `SystemFiles` reads the clock by which files are dated; `ChildProcess` hands the environment on; an `Author` of an app has a random identity.
   private static let exempt: Set = [
+    "Sources/ReplicatingTypesFoundation/Author.swift",
     "Sources/decent-notes/main.swift", "Sources/decent-notes/ChildProcess.swift",
     "Sources/NoteStore/System/SystemFiles.swift",
   ]

@@ -1,4 +1,6 @@
+import Foundation
 import ReplicatingTypes
+import ReplicatingTypesFoundation
 import TestSupport
 import Testing
 
@@ -6,227 +8,62 @@ import Testing
 
 // MARK: - The articles' note, made of replicating types
 
-private struct NoteID: Hashable, Sendable, BinaryCodable {
-  var number: Int
-
-  init(number: Int) { self.number = number }
-
-  func encode(into writer: inout ByteWriter) { number.encode(into: &writer) }
-
-  init(from reader: inout ByteReader) throws(DecodingFailure) {
-    number = try Int(from: &reader)
-  }
-}
-
-private enum Priority: UInt8, Choice {
+private enum Priority: Int, Codable, BinaryCodable {
   case low, normal, high
 }
 
-private enum Tag: UInt8, Choice {
+private enum Tag: String, Codable, BinaryCodable {
   case home, work, travel, leisure
 }
 
-/// One of a few, as a byte.
-private protocol Choice: RawRepresentable<UInt8>, Hashable, Sendable, BinaryCodable {}
+private struct Note: Composed, Identifiable {
+  var id: UUID = .init()
+  var title: ReplicatingRegister<String> = .init("")
+  var text: ReplicatingArray<Character> = .init()
+  var tags: ReplicatingSet<Tag> = .init()
+  var priority: ReplicatingRegister<Priority> = .init(.normal)
+  var creationDate: Date = .init()
 
-extension Choice {
-  func encode(into writer: inout ByteWriter) { writer.byte(rawValue) }
-
-  init(from reader: inout ByteReader) throws(DecodingFailure) {
-    let start = reader
-    guard let choice = Self(rawValue: try reader.byte()) else {
-      throw start.failure("none of the choices")
-    }
-    self = choice
-  }
-}
-
-/// `id` and `created` never change, so they need no replicating type: they are in the value that a note begins with.
-private struct Note: Replicable, Sendable {
-  let id: NoteID
-  let created: Int64
-  var title = ReplicatingRegister("")
-  var text = ReplicatingArray<Character>()
-  var tags = ReplicatingSet<Tag>()
-  var priority = ReplicatingRegister(Priority.normal)
-
-  init(id: NoteID, created: Int64) {
-    self.id = id
-    self.created = created
-  }
-
-  struct Changes: ReplicatingChanges, Sendable {
-    var since: Version
-    var version: Version
-    var title: ReplicatingRegister<String>.Changes
-    var text: ReplicatingArray<Character>.Changes
-    var tags: ReplicatingSet<Tag>.Changes
-    var priority: ReplicatingRegister<Priority>.Changes
-  }
-
-  var version: Version {
-    var version = title.version
-    for part in [text.version, tags.version, priority.version] { version.merge(part) }
-    return version
-  }
-
-  func changes(since version: Version) -> Changes {
-    Changes(
-      since: version.intersection(self.version), version: self.version,
-      title: title.changes(since: version), text: text.changes(since: version),
-      tags: tags.changes(since: version), priority: priority.changes(since: version))
-  }
-
-  func validate(_ changes: Changes) throws(InvalidChange) {
-    var promised = changes.title.version
-    for part in [changes.text.version, changes.tags.version, changes.priority.version] {
-      promised.merge(part)
-    }
-    guard changes.version.isSuperset(of: promised) else {
-      throw InvalidChange("parts of something else")
-    }
-    try title.validate(changes.title)
-    try text.validate(changes.text)
-    try tags.validate(changes.tags)
-    try priority.validate(changes.priority)
-  }
-
-  mutating func join(_ changes: Changes) {
-    title.join(changes.title)
-    text.join(changes.text)
-    tags.join(changes.tags)
-    priority.join(changes.priority)
-  }
-}
-
-extension Note: BinaryCodable {
-  func encode(into writer: inout ByteWriter) {
-    id.encode(into: &writer)
-    created.encode(into: &writer)
-    title.encode(into: &writer)
-    text.encode(into: &writer)
-    tags.encode(into: &writer)
-    priority.encode(into: &writer)
-  }
-
-  init(from reader: inout ByteReader) throws(DecodingFailure) {
-    id = try NoteID(from: &reader)
-    created = try Int64(from: &reader)
-    title = try ReplicatingRegister(from: &reader)
-    text = try ReplicatingArray(from: &reader)
-    tags = try ReplicatingSet(from: &reader)
-    priority = try ReplicatingRegister(from: &reader)
-  }
-}
-
-extension Note.Changes: BinaryCodable {
-  func encode(into writer: inout ByteWriter) {
-    since.encode(into: &writer)
-    version.encode(into: &writer)
-    title.encode(into: &writer)
-    text.encode(into: &writer)
-    tags.encode(into: &writer)
-    priority.encode(into: &writer)
-  }
-
-  init(from reader: inout ByteReader) throws(DecodingFailure) {
-    since = try Version(from: &reader)
-    version = try Version(from: &reader)
-    title = try ReplicatingRegister.Changes(from: &reader)
-    text = try ReplicatingArray.Changes(from: &reader)
-    tags = try ReplicatingSet.Changes(from: &reader)
-    priority = try ReplicatingRegister.Changes(from: &reader)
+  static var parts: some PartsOf<Self> {
+    Composition(\Self.id, \.title, \.text, \.tags, \.priority, \.creationDate)
   }
 }
 
 /// The notes, and their order: both are replicating, so the whole is.
-private struct NoteBook: Replicable, Sendable {
-  private var notes = ReplicatingDictionary<NoteID, Note>()
-  private var order = ReplicatingOrderedSet<NoteID>()
+private struct NoteBook: Composed {
+  private var notes = ReplicatingDictionary<Note.ID, Note>()
+  private var order = ReplicatingOrderedSet<Note.ID>()
 
-  struct Changes: ReplicatingChanges, Sendable {
-    var since: Version
-    var version: Version
-    var notes: ReplicatingDictionary<NoteID, Note>.Changes
-    var order: ReplicatingOrderedSet<NoteID>.Changes
-  }
-
-  var version: Version {
-    var version = notes.version
-    version.merge(order.version)
-    return version
-  }
-
-  func changes(since version: Version) -> Changes {
-    Changes(
-      since: version.intersection(self.version), version: self.version,
-      notes: notes.changes(since: version), order: order.changes(since: version))
-  }
-
-  func validate(_ changes: Changes) throws(InvalidChange) {
-    try notes.validate(changes.notes)
-    try order.validate(changes.order)
-  }
-
-  mutating func join(_ changes: Changes) {
-    notes.join(changes.notes)
-    order.join(changes.order)
-  }
+  static var parts: some PartsOf<Self> { Composition(\Self.notes, \.order) }
 
   /// The notes in order. Nothing has to be put right after a merge: what the dictionary lacks is not shown.
   var all: [Note] { order.values.compactMap { notes[$0] } }
 
-  subscript(id: NoteID) -> Note? { notes[id] }
+  subscript(id: Note.ID) -> Note? { notes[id] }
 
-  mutating func create(_ id: NoteID, titled title: String, at time: Int64, by author: Author) {
-    order.insert(id, at: order.count, by: &author.replica)
-    notes.update(id, default: Note(id: id, created: time), by: &author.replica) {
-      $0.title.assign(title, at: time, by: &$1)
-    }
+  mutating func create(
+    _ id: Note.ID, titled title: String, at time: Int64, by author: Author
+  ) throws {
+    var note = Note(id: id, creationDate: Date(timeIntervalSince1970: Double(time)))
+    note.title.assign(title, at: time, by: &author.replica)
+    order.insert(note.id, at: order.count, by: &author.replica)
+    try notes.set(note, forKey: note.id, by: &author.replica)
   }
 
   mutating func edit(
-    _ id: NoteID, by author: Author, _ body: (inout Note, inout Replica) -> Void
+    _ id: Note.ID, by author: Author, _ body: (inout Note, inout Replica) -> Void
   ) {
     // A note that is there has a beginning.
     let note = notes[id]!
     notes.update(id, default: note, by: &author.replica) { body(&$0, &$1) }
   }
 
-  mutating func move(_ id: NoteID, to index: Int, by author: Author) {
+  mutating func move(_ id: Note.ID, to index: Int, by author: Author) {
     order.move(id, to: index, by: &author.replica)
   }
 
-  mutating func delete(_ id: NoteID, by author: Author) {
+  mutating func delete(_ id: Note.ID, by author: Author) {
     notes.remove(id, by: &author.replica)
-  }
-}
-
-extension NoteBook: BinaryCodable {
-  func encode(into writer: inout ByteWriter) {
-    notes.encode(into: &writer)
-    order.encode(into: &writer)
-  }
-
-  init(from reader: inout ByteReader) throws(DecodingFailure) {
-    notes = try ReplicatingDictionary(from: &reader)
-    order = try ReplicatingOrderedSet(from: &reader)
-  }
-}
-
-extension NoteBook.Changes: BinaryCodable {
-  func encode(into writer: inout ByteWriter) {
-    since.encode(into: &writer)
-    version.encode(into: &writer)
-    notes.encode(into: &writer)
-    order.encode(into: &writer)
-  }
-
-  init(from reader: inout ByteReader) throws(DecodingFailure) {
-    since = try Version(from: &reader)
-    version = try Version(from: &reader)
-    notes = try ReplicatingDictionary.Changes(from: &reader)
-    order = try ReplicatingOrderedSet.Changes(from: &reader)
   }
 }
 
@@ -676,28 +513,28 @@ extension NoteBook.Changes: BinaryCodable {
   let alice = Author(1)
   let bob = Author(2)
   let carol = Author(3)
-  private let shopping = NoteID(number: 1)
-  private let travel = NoteID(number: 2)
+  private let shopping = UUID()
+  private let travel = UUID()
 
-  private func notebook() -> NoteBook {
+  private func notebook() throws -> NoteBook {
     var book = NoteBook()
-    book.create(shopping, titled: "Shopping", at: 100, by: alice)
-    book.create(travel, titled: "Travel", at: 200, by: alice)
+    try book.create(shopping, titled: "Shopping", at: 100, by: alice)
+    try book.create(travel, titled: "Travel", at: 200, by: alice)
     return book
   }
 
   @Test func `a note that is made is the same everywhere, with what never changes`() throws {
-    let a = notebook()
+    let a = try notebook()
     var b = NoteBook()
     try b.apply(a.changes(since: b.version))
     #expect(b == a)
     #expect(b.all.map(\.id) == [shopping, travel])
-    #expect(b.all.map(\.created) == [100, 200])
+    #expect(b.all.map(\.creationDate.timeIntervalSince1970) == [100, 200])
     #expect(b[travel]?.title.value == "Travel" && b[travel]?.priority.value == .normal)
   }
 
   @Test func `a notebook, and what another lacks of it, come back from their encodings`() throws {
-    var a = notebook()
+    var a = try notebook()
     let b = a
     a.edit(shopping, by: alice) {
       $0.text.insert(contentsOf: Array("milk, eggs"), at: 0, by: &$1)
@@ -718,8 +555,8 @@ extension NoteBook.Changes: BinaryCodable {
     #expect(other.encoded() == a.encoded())
   }
 
-  @Test func `each property merges by its own rules`() {
-    var a = notebook()
+  @Test func `each property merges by its own rules`() throws {
+    var a = try notebook()
     a.edit(shopping, by: alice) {
       $0.text.insert(contentsOf: Array("mlk and egs"), at: 0, by: &$1)
       $0.tags.insert(.home, by: &$1)
@@ -737,7 +574,7 @@ extension NoteBook.Changes: BinaryCodable {
       $0.tags.insert(.work, by: &$1)
       $0.priority.assign(.high, at: 301, by: &$1)
     }
-    for book in [a.merged(with: b), b.merged(with: a)] {
+    for book in try [a.merged(with: b), b.merged(with: a)] {
       let note = book[shopping]!
       // Both corrections of the text are there, and all that was done to the tags; of two priorities one.
       #expect(String(note.text.values) == "milk and eggs")
@@ -745,26 +582,27 @@ extension NoteBook.Changes: BinaryCodable {
       #expect(note.priority.value == .high)
       #expect(note.title.value == "Groceries")
     }
-    #expect(a.merged(with: b) == b.merged(with: a))
+    #expect(try a.merged(with: b) == b.merged(with: a))
   }
 
-  @Test func `two moves of one note leave one note`() {
-    let base = notebook()
+  @Test func `two moves of one note leave one note`() throws {
+    let base = try notebook()
     var (a, b) = (base, base)
     a.move(shopping, to: 1, by: alice)
     b.move(shopping, to: 1, by: bob)
-    for book in [a.merged(with: b), b.merged(with: a)] {
+    for book in try [a.merged(with: b), b.merged(with: a)] {
       #expect(book.all.map(\.id) == [travel, shopping])
     }
   }
 
-  @Test func `a note that is deleted is deleted everywhere, unless it was edited meanwhile`() {
-    let base = notebook()
+  @Test func `a note that is deleted is deleted everywhere, unless it was edited meanwhile`() throws
+  {
+    let base = try notebook()
     var (a, b) = (base, base)
     a.delete(shopping, by: alice)
     a.delete(travel, by: alice)
     b.edit(travel, by: bob) { $0.text.insert(contentsOf: Array("Rome"), at: 0, by: &$1) }
-    for book in [a.merged(with: b), b.merged(with: a)] {
+    for book in try [a.merged(with: b), b.merged(with: a)] {
       #expect(book.all.map(\.id) == [travel])
       #expect(book[travel]?.title.value == "Travel")
       #expect(book[travel].map { String($0.text.values) } == "Rome")
@@ -772,24 +610,24 @@ extension NoteBook.Changes: BinaryCodable {
   }
 
   @Test func `the notebook keeps the laws of merging`() throws {
-    let base = notebook()
+    let base = try notebook()
     var (a, b, c) = (base, base, base)
     a.edit(shopping, by: alice) { $0.text.insert(contentsOf: ["a"], at: 0, by: &$1) }
     a.move(travel, to: 0, by: alice)
     b.delete(shopping, by: bob)
     b.edit(travel, by: bob) { $0.tags.insert(.travel, by: &$1) }
-    c.create(NoteID(number: 3), titled: "Work", at: 400, by: carol)
+    try c.create(UUID(), titled: "Work", at: 400, by: carol)
     c.edit(shopping, by: carol) { $0.title.assign("Errands", at: 400, by: &$1) }
     for (x, y, z) in [(a, b, c), (b, c, a), (c, a, b), (a, a, b), (base, a, b)] {
       try expectLaws(x, y, z, empty: NoteBook(), "the articles' notebook")
     }
   }
 
-  @Test func `whether there is anything to send is seen from the versions`() {
-    let a = notebook()
-    var b = NoteBook().merged(with: a)
+  @Test func `whether there is anything to send is seen from the versions`() throws {
+    let a = try notebook()
+    var b = try NoteBook().merged(with: a)
     #expect(a.version == b.version)
-    b.merge(a)
+    try b.merge(a)
     #expect(a.version == b.version, "merging changes nothing that would have to be sent")
     b.edit(shopping, by: bob) { $0.tags.insert(.home, by: &$1) }
     #expect(!a.version.isSuperset(of: b.version))

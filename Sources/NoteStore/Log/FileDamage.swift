@@ -6,8 +6,10 @@ public struct FileDamage: Equatable, Sendable {
     case unreadable
     /// Its bytes are not what the format says, or are of a later version of the program.
     case damaged
-    /// Records or changes in it break a rule, or are of a later version of the program, and are left out.
+    /// Records or changes in it break a rule, and are left out.
     case refused
+    /// Records or changes in it are of a later version of the program, and are left out.
+    case newer
     /// Changes that were read follow others that no file holds.
     case waiting
     /// Changes that this user's programs have known are in no file any more.

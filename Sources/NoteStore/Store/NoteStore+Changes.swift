@@ -121,7 +121,7 @@ extension NoteStore {
       if let unreadable = merged.unreadable { throw unreadable }
       return merged
     }
-    if let (_, reason) = merged.refused.first { throw failure(.tooLarge, reason) }
+    if let refused = merged.refused.first { throw failure(.tooLarge, refused.reason) }
     guard let operations = plan() else { return nil }
     var effects = merged.effects.ofThisProcess
     effects.merge(

@@ -25,8 +25,11 @@ extension NoteStore {
     merging.work += merged.work
     if merged.unreadable != nil { archiving.isUnreadable = true }
     if republishing.endWaiting(notebook.version) { folder.needsRepublish = true }
-    for (change, reason) in merged.refused {
-      refuse("change \(change.number) of \(change.replica) is left out: \(reason)")
+    for refused in merged.refused {
+      let change = refused.change
+      refuse(
+        "change \(change.number) of \(change.replica) is left out: \(refused.reason)",
+        isOfLaterVersion: refused.isOfLaterVersion)
     }
     return merged
   }
@@ -47,13 +50,16 @@ extension NoteStore {
       if !notebook.version.contains(change) { merging.pending.insert(change, record.payload) }
     case .changes:
       do { merging.pending.insert(try ChangeSet.decode(record.payload).changes) } catch {
-        refuse(record, error.reason)
+        refuse(record, error.reason, isOfLaterVersion: error.isOfLaterVersion)
       }
-    case nil: refuse(record, "its type, \(record.type), is of a later version")
+    case nil:
+      refuse(record, "its type, \(record.type), is not known", isOfLaterVersion: true)
     }
   }
 
-  private func refuse(_ record: LogRecord, _ reason: String) {
-    refuse("record \(record.number) of session \(record.session) is left out: \(reason)")
+  private func refuse(_ record: LogRecord, _ reason: String, isOfLaterVersion: Bool) {
+    refuse(
+      "record \(record.number) of session \(record.session) is left out: \(reason)",
+      isOfLaterVersion: isOfLaterVersion)
   }
 }

@@ -98,10 +98,17 @@ public final class NoteStore {
 
   /// Reports changes that cannot be merged. At most 1,000: a report for each record could take as much memory as the
   /// records.
-  func refuse(_ description: String) {
+  ///
+  /// Those of a later version stay in the files in which they came, and while there is a report no archive says that these were read: a later
+  /// version of this program reads them again.
+  func refuse(_ description: String, isOfLaterVersion: Bool = false) {
     guard refusals.count < 1000 else { return }
     refusals.append(
-      LogFolder.Damage(path: path, offset: 0, description: description, cause: .refused))
+      LogFolder.Damage(
+        path: path, offset: 0,
+        description: description
+          + (isOfLaterVersion ? ". A later version of this program has written it" : ""),
+        cause: isOfLaterVersion ? .newer : .refused))
   }
 
   func unreadable(_ failure: ArchiveFailure) -> StoreError {

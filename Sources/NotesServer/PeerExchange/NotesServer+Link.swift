@@ -90,7 +90,7 @@ extension NotesServer {
 
   /// The reasons that lie in changes themselves.
   private static let reasonsOfChanges: Set<String> = [
-    "damagedChanges", "foreignNotebook", "invalidChanges", "missingChanges",
+    "damagedChanges", "foreignNotebook", "invalidChanges", "missingChanges", "newerChanges",
   ]
 
   /// Notes what the peer of a link knows. Where that has the same name here and is something else, an exchange finds out what.

@@ -47,7 +47,8 @@ extension ByteReader {
     let start = self
     let found = try byte()
     guard found == number else {
-      throw start.failure("format \(found) of \(type), of which \(number) is known")
+      throw start.failure(
+        "format \(found) of \(type), of which \(number) is known", isOfLaterVersion: found > number)
     }
   }
 
@@ -59,7 +60,8 @@ extension ByteReader {
     let found = try byte()
     guard found == first || found == second else {
       throw start.failure(
-        "format \(found) of \(type), of which \(first) and \(second) are known")
+        "format \(found) of \(type), of which \(first) and \(second) are known",
+        isOfLaterVersion: found > max(first, second))
     }
     return found
   }

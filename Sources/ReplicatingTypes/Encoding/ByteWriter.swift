@@ -85,11 +85,15 @@ public struct DecodingFailure: Error, Equatable, Sendable {
   public var offset: Int
   /// The rule that was broken, for people to read.
   public var reason: String
+  /// True if the bytes are of a later version of the program, as far as these can tell: they have a format, or a kind of operation, that this one
+  /// does not know. Where a checksum shows that they are whole, they are no damage.
+  public var isOfLaterVersion: Bool
 
   /// A failure at the byte `offset`.
-  public init(offset: Int, reason: String) {
+  public init(offset: Int, reason: String, isOfLaterVersion: Bool = false) {
     self.offset = offset
     self.reason = reason
+    self.isOfLaterVersion = isOfLaterVersion
   }
 }
 
@@ -118,8 +122,8 @@ public struct ByteReader: Sendable {
   public var offset: Int { position - bytes.startIndex }
 
   /// A failure here.
-  public func failure(_ reason: String) -> DecodingFailure {
-    DecodingFailure(offset: offset, reason: reason)
+  public func failure(_ reason: String, isOfLaterVersion: Bool = false) -> DecodingFailure {
+    DecodingFailure(offset: offset, reason: reason, isOfLaterVersion: isOfLaterVersion)
   }
 
   /// Reads one byte.

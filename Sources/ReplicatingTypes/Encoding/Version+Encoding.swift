@@ -194,7 +194,7 @@ extension ByteReader {
 
 extension ByteWriter {
   /// Writes entries in the order of their keys' bytes: a count, and each key with what `body` writes of it.
-  mutating func sorted<Key: BinaryCodable & Hashable, Value>(
+  public mutating func sorted<Key: BinaryCodable & Hashable, Value>(
     _ entries: [Key: Value], _ body: (Value, inout ByteWriter) -> Void
   ) {
     varint(entries.count)
@@ -219,7 +219,7 @@ extension ByteReader {
   }
 
   /// Reads what `ByteWriter.sorted` wrote: `body` reads what belongs to each key.
-  mutating func sorted<Key: BinaryCodable & Hashable>(
+  public mutating func sorted<Key: BinaryCodable & Hashable>(
     _ type: Key.Type, _ body: (Key, inout ByteReader) throws(DecodingFailure) -> Void
   ) throws(DecodingFailure) {
     var known: Set<Key> = []
