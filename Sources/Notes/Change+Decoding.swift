@@ -150,7 +150,9 @@ private struct ChangeDecoder {
     let tag = try reader.byte()
     if tag == 0x01 { return .create }
     guard tag < 64, Self.kinds >> tag & 1 == 1 else {
-      throw reader.failure("an operation of an unknown kind, \(tag)", isOfLaterVersion: true)
+      // No kind will have the tag 0.
+      throw reader.failure(
+        "an operation of an unknown kind, \(tag)", isOfLaterVersion: tag > 0)
     }
     let note = NoteID(creation: try change())
     switch tag {

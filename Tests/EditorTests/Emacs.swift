@@ -13,6 +13,21 @@ final class EmacsSession {
       .filter { $0.hasSuffix("-tests.el") }.sorted()
   }
 
+  private static let elpa = "/usr/share/emacs/site-lisp/elpa"
+
+  /// Whether Debian's packages of evil and undo-tree are there.
+  static let hasEvil = ["evil-", "undo-tree-"].allSatisfy { package in
+    (try? FileManager.default.contentsOfDirectory(atPath: elpa))?
+      .contains { $0.hasPrefix(package) } == true
+  }
+
+  /// Lets Emacs find Debian's packages.
+  static let packages =
+    "(setq load-path (append (file-expand-wildcards \"\(elpa)/*\") load-path))"
+  /// Turns evil on.
+  static let evil =
+    "(let ((gc-cons-threshold most-positive-fixnum)) (require 'evil)) (evil-mode 1)"
+
   let folder: TemporaryFolder
   let peer: Server
   let emacs: Terminal

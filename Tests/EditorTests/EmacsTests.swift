@@ -125,7 +125,7 @@ struct `The client for Emacs` {
     try emacs.type(" etc\r")
     try emacs.type("t")
     try emacs.type("home, far away\r")
-    try emacs.type("p")
+    try emacs.type("!")
     try session.wait("title, tags and priority") {
       let note = try session.note("Apples etc")
       return note?["tags"]?.array?.map(\.string) == ["far away", "home"]
@@ -152,7 +152,7 @@ struct `The client for Emacs` {
     }
     try emacs.type("s\r")
     try emacs.wait("all notes") { screen in screen.contains { $0.contains("Plums") } }
-    try emacs.type("n")
+    try emacs.type("c")
     try emacs.type("Cherries\r")
     try emacs.wait("a new note") { screen in screen.contains { $0.contains("  Cherries ") } }
     try emacs.type("sweet")
@@ -166,7 +166,10 @@ struct `The client for Emacs` {
     try emacs.wait("the error") { $0.last == "There is no note called \"no such\"" }
     try emacs.press("M-x")
     try emacs.type("decent-notes-history\r")
-    try emacs.wait("the history") { $0.first?.contains("Inserted") == true }
+    try emacs.wait("the history") { $0.dropFirst().first?.contains("Inserted") == true }
+    try emacs.wait("its keys") {
+      $0.first?.contains("RET shows the text of then, r brings it back, q leaves") == true
+    }
     try emacs.press("Enter")
     try emacs.wait("the text of then") { $0.first == "green" }
     try emacs.press("M-x")

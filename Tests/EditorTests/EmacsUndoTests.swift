@@ -3,27 +3,18 @@ import JSONRPC
 import TestSupport
 import Testing
 
-private let packages = "/usr/share/emacs/site-lisp/elpa"
-
-/// Whether Debian's packages of evil and undo-tree are there.
-private let hasEvil = ["evil-", "undo-tree-"].allSatisfy { package in
-  (try? FileManager.default.contentsOfDirectory(atPath: packages))?
-    .contains { $0.hasPrefix(package) } == true
-}
-
 /// Keys that undo, by whichever package, and modes of evil in which others' edits wait.
 @Suite(
   .waiting, .tags(.editor),
   .enabled(
-    if: hasTool("emacs") && Terminal.isPossible && hasEvil || isContinuousIntegration,
+    if: hasTool("emacs") && Terminal.isPossible && EmacsSession.hasEvil || isContinuousIntegration,
     "emacs, tmux, elpa-evil or elpa-undo-tree is missing"))
 struct `The client for Emacs: evil and undo-tree` {
   private func session(_ text: String, _ settings: String) throws -> EmacsSession {
     let session = try EmacsSession(
       [("Note", text)],
       start: """
-        (progn (setq load-path (append (file-expand-wildcards "\(packages)/*") load-path))
-          \(settings) (decent-notes-open "Note"))
+        (progn \(EmacsSession.packages) \(settings) (decent-notes-open "Note"))
         """)
     // Loading evil takes as much of the processor as all else that Emacs does at its start.
     try session.emacs.wait(within: 2 * patience, "the note is open") {
@@ -31,9 +22,6 @@ struct `The client for Emacs: evil and undo-tree` {
     }
     return session
   }
-
-  private static let evil =
-    "(let ((gc-cons-threshold most-positive-fixnum)) (require 'evil)) (evil-mode 1)"
 
   @Test(
     arguments: [
@@ -46,7 +34,7 @@ struct `The client for Emacs: evil and undo-tree` {
   func `evil's undo takes back one's own last step, with each of its undo systems`(
     _ system: String
   ) throws {
-    let session = try session("one\ntwo\n", system + Self.evil)
+    let session = try session("one\ntwo\n", system + EmacsSession.evil)
     let emacs = session.emacs
     try emacs.type("A mine\rand more")
     try emacs.press("Escape")
@@ -70,6 +58,37 @@ struct `The client for Emacs: evil and undo-tree` {
     try emacs.wait("Normal state") { $0.contains { $0.contains(" <N> ") } }
     try emacs.type("u..")
     try session.wait("what was repeated") { try session.text()?.filter { $0 == "x" }.count == 2 }
+    try session.quit()
+  }
+
+  @Test func `the list and old texts have their keys under evil`() throws {
+    let session = try session("one\n", EmacsSession.evil)
+    let emacs = session.emacs
+    try session.peer.call("note/create", ["title": "Other", "text": "two"])
+    try emacs.press("M-x")
+    try emacs.type("decent-notes\r")
+    try emacs.wait("the list") { screen in
+      screen.contains { $0.contains("Other") } && screen.contains { $0.contains(" Note ") }
+    }
+    try emacs.type("jk")
+    try emacs.type("np")
+    try emacs.type("!")
+    try session.wait("a priority") { try session.note("Other")?["priority"]?.string == "high" }
+    try emacs.type("j")
+    try emacs.press("Enter")
+    try emacs.wait("the note") { $0.first == "one" }
+    try emacs.type("A more")
+    try emacs.press("Escape")
+    try session.wait(for: "one more\n")
+    try emacs.wait("Normal state") { $0.contains { $0.contains(" <N> ") } }
+    try emacs.press("M-x")
+    try emacs.type("decent-notes-history\r")
+    try emacs.wait("the history") { screen in screen.contains { $0.contains("Inserted") } }
+    try emacs.type("j")
+    try emacs.press("Enter")
+    try emacs.wait("the text of then") { $0.first == "one" }
+    try emacs.type("ry")
+    try session.wait(for: "one\n")
     try session.quit()
   }
 
@@ -97,7 +116,7 @@ struct `The client for Emacs: evil and undo-tree` {
   }
 
   @Test func `evil inserts into the lines of its block, whatever others insert above`() throws {
-    let session = try session("one\ntwo\nthree\nfour\n", Self.evil)
+    let session = try session("one\ntwo\nthree\nfour\n", EmacsSession.evil)
     let emacs = session.emacs
     try emacs.type("j")
     try emacs.press("C-v")
@@ -116,7 +135,7 @@ struct `The client for Emacs: evil and undo-tree` {
   }
 
   @Test func `evil does not replace a paste that edits of others have moved`() throws {
-    let session = try session("one\ntwo\n", Self.evil)
+    let session = try session("one\ntwo\n", EmacsSession.evil)
     let emacs = session.emacs
     try emacs.type("yyjp")
     try session.wait(for: "one\ntwo\none\n")
@@ -130,7 +149,7 @@ struct `The client for Emacs: evil and undo-tree` {
 
   @Test func `evil brings back the letters that it replaced, whatever others insert above`() throws
   {
-    let session = try session("one\nabcdef\n", Self.evil)
+    let session = try session("one\nabcdef\n", EmacsSession.evil)
     let emacs = session.emacs
     try emacs.type("jRxyz")
     try session.wait(for: "one\nxyzdef\n")

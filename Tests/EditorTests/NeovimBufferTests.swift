@@ -206,11 +206,23 @@ struct `The client for Neovim: a note as a buffer like others` {
       try scene.receive("zero\none\ntwo\nthree")
       let now = Date(timeIntervalSinceNow: 14 * 3600).formatted(.iso8601).prefix(13)
       try scene.editor.command("NoteHistory")
-      let time = try scene.editor.text.prefix(13).replacing(" ", with: "T")
+      let lines = try scene.editor.text.split(separator: "\n")
+      #expect(lines[0] == "<CR> shows the text of then, r brings it back, q leaves")
+      let time = lines[1].prefix(13).replacing(" ", with: "T")
       let later = Date(timeIntervalSinceNow: 14 * 3600).formatted(.iso8601).prefix(13)
       #expect(time == now || time == later)
       if isOpen {
         // It is an edit of the buffer, to be undone.
+        try scene.editor.command("call search('+6 -0')")
+        try scene.editor.type("<CR>")
+        try scene.editor.wait(
+          "the past", "text() == 'one\\ntwo\\nthree' and not vim.bo.modifiable")
+        // Back to the history, and to the note, and here again.
+        try scene.editor.type("q")
+        try scene.editor.wait("the history", "text():find('+6 -0', 1, true)")
+        try scene.editor.type("q")
+        try scene.editor.wait("the note", "text() == 'zero\\none\\ntwo\\nthree'")
+        try scene.editor.command("NoteHistory")
         try scene.editor.command("call search('+6 -0')")
         try scene.editor.type("<CR>")
         try scene.editor.wait(
@@ -431,5 +443,24 @@ struct `The client for Neovim: a note as a buffer like others` {
     kill(try scene.editor.serverProcess(), SIGKILL)
     try scene.editor.wait("another server", "require('decent-notes').status() == 'connected'")
     try scene.type("ggdd", "two")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `CTRL-U deletes what was typed, whatever others write meanwhile`(
+    _ program: String
+  ) throws {
+    let scene = try NeovimScene(program, text: "first\nsecond line\nthird")
+    for (old, new) in [
+      ("first", "zero\nfirst"), ("third", "third!"), ("second", "the second"), ("line", "lines"),
+    ] {
+      let before = try scene.stored
+      try scene.type("gg/li<CR>ityped", before.replacing("li", with: "typedli"))
+      let after = before.replacing(old, with: new)
+      try scene.receive(after.replacing("li", with: "typedli"))
+      try scene.type("<C-u>", after)
+      try scene.type("X", after.replacing("li", with: "Xli"))
+      try scene.type("<C-u><Esc>", after)
+    }
+    try scene.type("gg/li<CR>i<C-u><Esc>", "zero\nfirst\nlines\nthird!")
   }
 }

@@ -35,6 +35,71 @@ struct `The client for Neovim: links` {
   }
 
   @Test(arguments: Neovim.programs)
+  func `a link opens in another window or tab page, and CTRL-T leads back`(
+    _ program: String
+  ) throws {
+    let scene = try NeovimScene(program, text: "see [[Lisbon]] now\nword", title: "Week")
+    let editor = scene.editor
+    _ = try note(scene, "Lisbon", "fado")
+    func expect(_ title: String, _ windows: Int, _ pages: Int) throws {
+      try editor.wait(
+        "\(title), \(windows) windows, \(pages) tab pages",
+        "require('decent-notes').title() == '\(title)' and vim.fn.winnr('$') == \(windows) and vim.fn.tabpagenr('$') == \(pages)"
+      )
+    }
+    try editor.type("fb<C-]>")
+    try expect("Lisbon", 1, 1)
+    try editor.type("<C-t>")
+    try editor.wait("back", "\(here) == 'Week 1 9'")
+    for (keys, windows, pages) in [("f", 2, 1), ("F", 2, 1), ("gf", 1, 2), ("gF", 1, 2)] {
+      try editor.type("<C-w>\(keys)")
+      try expect("Lisbon", windows, pages)
+      try editor.command("close")
+      try expect("Week", 1, 1)
+    }
+    for keys in ["gF", "vgf"] {
+      try editor.type(keys)
+      try expect("Lisbon", 1, 1)
+      try editor.wait("Normal mode", "vim.fn.mode() == 'n'")
+      try editor.type("<C-o>")
+      try editor.wait("back", "\(here) == 'Week 1 9'")
+    }
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `a word and the name of a file are none of the note's folder`(_ program: String) throws {
+    let folder = TemporaryFolder()
+    try "found".write(toFile: folder("a.txt"), atomically: true, encoding: .utf8)
+    let scene = try NeovimScene(program, text: "word a.txt", title: "N")
+    let editor = scene.editor
+    try editor.command("cd \(folder.path)")
+    try editor.type("0gf")
+    try editor.wait("no file", "told[#told] and told[#told]:find('E447')")
+    try editor.wait("the note", "require('decent-notes').title() == 'N' and vim.fn.winnr('$') == 1")
+    for keys in ["$gf", "$gF", "0wv$hgf"] {
+      try editor.type(keys)
+      try editor.wait("the file", "vim.fn.expand('%:t') == 'a.txt'")
+      try editor.type("<C-o>")
+      try editor.wait("the note", "require('decent-notes').title() == 'N'")
+    }
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `commands put the note here into the trash, and open that of the day`(
+    _ program: String
+  ) throws {
+    let scene = try NeovimScene(program, text: "x", title: "N")
+    let editor = scene.editor
+    try editor.command("NoteDelete")
+    try editor.wait("the trash", "require('decent-notes').status() == 'in the trash'")
+    try editor.command("NoteToday")
+    try editor.wait("the day", "require('decent-notes').title() == vim.fn.strftime('%Y-%m-%d')")
+    try editor.command("let g:day = bufnr()")
+    try editor.command("bprevious | NoteToday")
+    try editor.wait("the same note", "vim.fn.bufnr() == vim.g.day")
+  }
+
+  @Test(arguments: Neovim.programs)
   func `where several notes may be meant the user says which`(_ program: String) throws {
     let scene = try NeovimScene(
       program, text: "[[MILK]]", title: "N",

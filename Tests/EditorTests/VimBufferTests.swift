@@ -490,4 +490,31 @@ struct `The client for Vim: a note as a buffer like others` {
     #expect(try vim.text(id).hasSuffix("\none typing w0 w1 w2\ntwo"))
     #expect(try vim.eval("[mode(), decent_notes#Status()]->string()") == "['i', 'connected']")
   }
+
+  @Test func `CTRL-U deletes what was typed, whatever others write meanwhile`() throws {
+    let vim = try Vim()
+    let note = try vim.note("N", "first\nsecond line\nthird")
+    try vim.run("edit note://\(note)")
+    // Above, below, in the line before what was typed and behind it.
+    for (old, new) in [
+      ("first", "zero\nfirst"), ("third", "third!"), ("second", "the second"), ("line", "lines"),
+    ] {
+      let before = try vim.text(note)
+      try vim.terminal.type("gg/li\rityped")
+      try vim.agree(note, on: before.replacing("li", with: "typedli"))
+      try vim.change(note) { $0 = $0.replacing(old, with: new) }
+      let after = before.replacing(old, with: new)
+      try vim.agree(note, on: after.replacing("li", with: "typedli"))
+      try vim.terminal.press("C-u")
+      try vim.agree(note, on: after)
+      try vim.terminal.type("X")
+      try vim.agree(note, on: after.replacing("li", with: "Xli"))
+      try vim.terminal.press("C-u", "Escape")
+      try vim.agree(note, on: after)
+    }
+    // Where nothing was typed it deletes what Vim does then.
+    try vim.terminal.type("gg/li\ri")
+    try vim.terminal.press("C-u", "Escape")
+    try vim.agree(note, on: "zero\nfirst\nlines\nthird!")
+  }
 }

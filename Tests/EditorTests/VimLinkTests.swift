@@ -34,6 +34,71 @@ struct `The client for Vim: links` {
     try vim.agree(week, on: "é [[shopping]] and [[Shopping#later|x]]\n[[Nothing]]")
   }
 
+  @Test func `a link opens in another window or tab page, and CTRL-T leads back`() throws {
+    let vim = try Vim()
+    _ = try vim.note("Shopping", "milk")
+    let week = try vim.note("Week", "see [[Shopping]] now\nword")
+    try vim.run("edit note://\(week)")
+    let state = "[get(b:, 'note_title', ''), winnr('$'), tabpagenr('$')]->string()"
+    try vim.terminal.type("fp")
+    try vim.terminal.press("C-]")
+    try vim.wait(state, "['Shopping', 1, 1]")
+    try vim.terminal.press("C-t")
+    try vim.wait(here, "['Week', [1, 10]]")
+    for (keys, expected) in [
+      ("f", "['Shopping', 2, 1]"), ("F", "['Shopping', 2, 1]"), ("gf", "['Shopping', 1, 2]"),
+      ("gF", "['Shopping', 1, 2]"),
+    ] {
+      try vim.terminal.press("C-w")
+      try vim.terminal.type(keys)
+      try vim.wait(state, expected)
+      try vim.run("close")
+      try vim.wait(state, "['Week', 1, 1]")
+    }
+    try vim.terminal.type("gF")
+    try vim.wait(state, "['Shopping', 1, 1]")
+    try vim.terminal.press("C-o")
+    try vim.wait(here, "['Week', [1, 10]]")
+    try vim.terminal.type("vgf")
+    try vim.wait(state, "['Shopping', 1, 1]")
+    try vim.wait("mode()", "n")
+  }
+
+  @Test func `a word and the name of a file are none of the note's folder`() throws {
+    let vim = try Vim()
+    let folder = TemporaryFolder()
+    try "found".write(toFile: folder("a.txt"), atomically: true, encoding: .utf8)
+    let note = try vim.note("N", "word a.txt")
+    try vim.run("cd \(folder.path)")
+    try vim.run("edit note://\(note)")
+    for keys in ["gf", "gF", "vegf"] {
+      try vim.terminal.type("0\(keys)")
+      try vim.terminal.wait("the message") { $0.last?.contains("Can't find file") == true }
+      try vim.terminal.type("\u{1b}:\r")
+      try vim.wait("[b:note_title, winnr('$')]->string()", "['N', 1]")
+    }
+    for keys in ["$gf", "$gF", "0wv$hgf"] {
+      try vim.terminal.type(keys)
+      try vim.wait("expand('%:t')", "a.txt")
+      try vim.terminal.press("C-o")
+      try vim.wait("get(b:, 'note_title', '')", "N")
+    }
+  }
+
+  @Test func `commands put the note here into the trash, and open that of the day`() throws {
+    let vim = try Vim()
+    let note = try vim.note("N", "text")
+    try vim.run("edit note://\(note)")
+    try vim.run("NoteDelete")
+    try vim.wait("get(b:, 'note_trashed', v:false) ? 1 : 0", "1")
+    try vim.run("NoteToday")
+    try vim.wait("b:note_title == strftime('%Y-%m-%d') ? 1 : 0", "1")
+    let id = try vim.eval("decent_notes#live#Of(bufnr()).id")
+    try vim.run("edit note://\(note)")
+    try vim.run("NoteToday")
+    try vim.wait("decent_notes#live#Of(bufnr()).id", id)
+  }
+
   @Test func `where several notes may be meant the user says which`() throws {
     let vim = try Vim()
     let first = try vim.note("Milk", "first")

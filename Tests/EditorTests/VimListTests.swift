@@ -231,10 +231,10 @@ struct `The client for Vim: the list` {
     try vim.wait("getline(2)", local("MM-dd HH:mm") + "  Note")
     try vim.terminal.type(":NoteHistory\r")
     try vim.wait(
-      "get(b:, 'note_title', '') .. getline(1)[: 36]",
+      "get(b:, 'note_title', '') .. getline(2)[: 36]",
       "history\(local("yyyy-MM-dd HH:mm:ss"))  +3 -0  created  ")
     // And who it was.
-    try vim.wait("getline(1)[37 :] =~ '^\\S'", "1")
+    try vim.wait("getline(2)[37 :] =~ '^\\S'", "1")
   }
 
   @Test func `an old text is brought back, and what others do meanwhile stays`() throws {
@@ -249,11 +249,18 @@ struct `The client for Vim: the list` {
     try vim.terminal.type("ggdd")
     try vim.agree(id, on: "two\nthree")
     try vim.terminal.type(":NoteHistory\r")
-    try vim.wait("get(b:, 'note_title', '') .. line('$')", "history2")
+    try vim.wait("get(b:, 'note_title', '') .. line('$') .. line('.')", "history32")
+    try vim.wait("getline(1)", "<CR> shows the text of then, r brings it back, q leaves")
+    for key in ["r", "\r"] {
+      try vim.terminal.type("gg\(key)")
+      try vim.terminal.wait("the message") {
+        $0.last?.contains("there is nothing on this line") == true
+      }
+    }
     // In its buffer it is an edit like any other.
     try vim.terminal.type("G\r")
     try vim.wait("g:Text()", "one\ntwo\nthree")
-    try vim.terminal.type("Rqq")
+    try vim.terminal.type("rqq")
     try vim.agree(id, on: "one\ntwo\nthree")
     try vim.change(id) { $0 += "\nfour" }
     try vim.agree(id, on: "one\ntwo\nthree\nfour")
@@ -266,7 +273,7 @@ struct `The client for Vim: the list` {
     try vim.terminal.type(":NoteHistory\r")
     try vim.wait("get(b:, 'note_title', '')", "history")
     try vim.change(id) { $0 += "\nfive" }
-    try vim.terminal.type("GR")
+    try vim.terminal.type("Gr")
     try vim.terminal.wait("the message") { $0.last?.contains("the text of then is back") == true }
     #expect(try vim.text(id) == "one\ntwo\nthree\nfive")
   }

@@ -613,7 +613,7 @@ struct `The client for Vim` {
     #expect(note["title"]?.string == "Groceries")
     try vim.terminal.type("A, eggs\u{1b}:w\r:NoteHistory\r")
     try vim.wait("get(b:, 'note_title', '')", "history")
-    #expect(try vim.eval("line('$')") == "2")
+    #expect(try vim.eval("line('$')") == "3")
     try vim.terminal.type("G\r")
     try vim.wait("[&modifiable, getline(1)]->string()", "[0, 'milk']")
     try vim.terminal.type("qq")

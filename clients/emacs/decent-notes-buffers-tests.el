@@ -78,6 +78,40 @@
       (should (equal 0 (decent-notes-tests-wholes)))
       (kill-buffer buffer))))
 
+(decent-notes-tests-deftest saving-runs-hooks
+    "A note that is saved runs what users hang on saving, as a file does."
+  (decent-notes-tests-with "one  \ntwo\n"
+    (let* ((ran nil)
+           (before-save-hook (list #'delete-trailing-whitespace (lambda () (push 'before ran))))
+           (after-save-hook (list (lambda () (push (list 'after (buffer-string)) ran)))))
+      ;; As a file that nobody has changed.
+      (save-buffer)
+      (should-not ran)
+      (goto-char (point-max))
+      (insert "three \t")
+      (narrow-to-region (point) (point))
+      (call-interactively #'save-buffer)
+      (should (equal ran '((after "") before)))
+      (widen)
+      (should (equal (buffer-string) "one\ntwo\nthree"))
+      (should (equal (decent-notes-tests-theirs) "one\ntwo\nthree"))
+      (save-buffer)
+      (should (equal (length ran) 2))
+      ;; From a buffer that shows a part of it, and by Lisp.
+      (with-current-buffer (make-indirect-buffer buffer "part")
+        (insert "x")
+        (basic-save-buffer)
+        (kill-buffer))
+      (should (equal (length ran) 4))
+      (insert "y")
+      (decent-notes-save)
+      (should (equal (length ran) 6))
+      ;; An error of a hook keeps nothing from being saved.
+      (setq before-save-hook (list (lambda () (error "No"))))
+      (insert "z")
+      (let ((debug-on-error nil)) (save-buffer))
+      (should (equal (decent-notes-tests-theirs) (buffer-string))))))
+
 (decent-notes-tests-deftest notes-in-the-trash
     "The mode line says that the note was trashed, and one message; also when it is back."
   (decent-notes-tests-with "one\n"

@@ -37,12 +37,14 @@ back whatever came last.  Set it before notes are opened."
 
 ;;; The mode
 
+(defvar-local decent-notes--saved-tick nil "The text's tick when it was last saved.")
+(put 'decent-notes--saved-tick 'permanent-local t)
+
 (defvar decent-notes--prepare-functions nil
   "Functions that are called in the buffer of a note when it has a major mode.")
 
 (defvar decent-notes-note-mode-map
   (let ((map (make-sparse-keymap)))
-    (define-key map [remap save-buffer] #'decent-notes-save)
     (dolist (command '(undo undo-only advertised-undo))
       (define-key map (vector 'remap command)
         '(menu-item "" decent-notes-undo
@@ -67,8 +69,9 @@ and whatever others do to the note appears here.  It is on as long as the
 buffer shows the note, whatever its major mode: until `write-file' makes
 it a buffer of a file.
 \\<decent-notes-note-mode-map>
-\\[decent-notes-save] waits until everything is on disk.  The undo keys take
-back your own changes only, see `decent-notes-own-undo'.  The buffer is shown
+\\[save-buffer] waits until everything is on disk, and runs
+`before-save-hook' and `after-save-hook'.  The undo keys take back your own
+changes only, see `decent-notes-own-undo'.  The buffer is shown
 as modified as long as something in it has not been kept.
 
 The mode line shows the path of the note's file, if it has one, under the
@@ -87,7 +90,6 @@ mouse; `decent-notes-path' shows it, too.
   (setq decent-notes-note-mode t)
   (add-hook 'post-command-hook #'decent-notes--after-command nil t)
   (add-hook 'kill-buffer-hook #'decent-notes--close nil t)
-  (add-hook 'write-contents-functions #'decent-notes--write nil t)
   (add-hook 'after-set-visited-file-name-hook #'decent-notes--leave nil t)
   (add-hook 'after-change-major-mode-hook #'decent-notes--major-mode nil t)
   (decent-notes--major-mode))
@@ -304,7 +306,9 @@ not taken is written to a file besides."
         (setf (decent-notes--note-base-tick note) (decent-notes--note-tick note)))
       (setq decent-notes--here note)
       (when fresh
-        (setq buffer-undo-list nil)
+        (setq buffer-undo-list nil
+              default-directory (decent-notes--home)
+              decent-notes--saved-tick (buffer-chars-modified-tick))
         (goto-char (point-min))
         (decent-notes--set-mode (decent-notes--note-title note))
         (decent-notes-note-mode)))
@@ -332,13 +336,6 @@ Ask first if text would be lost, unless NO-CONFIRM."
            (decent-notes--request 'note/close (list :attachment old)))
          (decent-notes--show-text note result)))))))
 
-(defun decent-notes--write ()
-  "Keep what is in this buffer, as `write-contents-functions' has it."
-  (when decent-notes--here
-    (decent-notes-save)
-    t))
-(put 'decent-notes--write 'permanent-local-hook t)
-
 (defun decent-notes--leave ()
   "Leave the note if the buffer visits a file now, as by `write-file'."
   (when-let ((note (and buffer-file-name decent-notes--here)))
@@ -355,17 +352,61 @@ Ask first if text would be lost, unless NO-CONFIRM."
     (kill-local-variable 'list-buffers-directory)))
 (put 'decent-notes--leave 'permanent-local-hook t)
 
+(defun decent-notes--saved-p ()
+  "Return non-nil if the text of this buffer is as it was when it was last saved."
+  (eql decent-notes--saved-tick (buffer-chars-modified-tick)))
+
 (defun decent-notes-save ()
-  "Wait until this note, and all else in the notebook, is on disk."
+  "Wait until this note, and all else in the notebook, is on disk.
+If its text is another than when it was last saved, run `before-save-hook'
+before and `after-save-hook' afterwards, as for a file.  All commands that save
+the buffer's file do this in a note."
   (interactive)
   (decent-notes--assert-not-forgotten)
-  (let ((note (or decent-notes--here (user-error "This buffer shows no note"))))
+  (let ((note (or decent-notes--here (user-error "This buffer shows no note")))
+        (changed (not (decent-notes--saved-p))))
     (decent-notes--ensure)
+    (when changed
+      (save-restriction
+        (widen)
+        (save-excursion (with-demoted-errors "%S" (run-hooks 'before-save-hook)))))
     (when (decent-notes--settle (list note) 10)
       (user-error "Not written: %s" (decent-notes--hindrance note)))
     (decent-notes--call 'notebook/flush (list :attachment (decent-notes--note-attachment note))
                         nil "everything to be on disk")
+    (setq decent-notes--saved-tick (buffer-chars-modified-tick))
+    (when changed (run-hooks 'after-save-hook))
     (message "%s written" (buffer-name (decent-notes--note-buffer note)))))
+
+(defun decent-notes--save-instead (function &rest arguments)
+  "Save the note of this buffer or its base, if there is one.
+Else call FUNCTION with ARGUMENTS."
+  (if (buffer-local-value 'decent-notes--here (or (buffer-base-buffer) (current-buffer)))
+      (with-current-buffer (or (buffer-base-buffer) (current-buffer)) (decent-notes-save))
+    (apply function arguments)))
+(advice-add 'basic-save-buffer :around #'decent-notes--save-instead)
+
+(defun decent-notes--evil-write (function &optional beg end type file &rest more)
+  "Do in a note what FUNCTION, `evil-write', does in a file.
+Without FILE the note is saved; a part of it, from BEG to END, is none.  With
+FILE the whole of it, or that part, goes there, and the buffer goes on showing
+the note.  TYPE and MORE are the other arguments of `evil-write'."
+  (cond ((not decent-notes--here) (apply function beg end type file more))
+        ((not (string-empty-p (or file "")))
+         (if (or beg (string-match-p "\\`\\(?:!\\|>>\\)" file))
+             (apply function (or beg (point-min)) (or end (point-max)) type file more)
+           (write-region nil nil file nil nil nil (not (car more)))))
+        ((and beg (not (and (= beg (point-min)) (= end (point-max)))))
+         (user-error "A note is saved as a whole; with a name a part of it goes to a file"))
+        (t (decent-notes-save))))
+(advice-add 'evil-write :around #'decent-notes--evil-write)
+
+(defun decent-notes--save-before (&rest _)
+  "Save the note of this buffer if it is another than was saved."
+  (when (and decent-notes--here (not (decent-notes--saved-p))) (decent-notes-save)))
+;; They write buffers that are modified, which a note is only as long as it is not kept.
+(advice-add 'evil-update :before #'decent-notes--save-before)
+(advice-add 'evil-save-modified-and-close :before #'decent-notes--save-before)
 
 ;;; Undo
 

@@ -140,6 +140,24 @@ Has it:4: needle
         (kill-buffer (decent-notes--note-buffer (decent-notes--find-note #'decent-notes--note-id id)))
         (decent-notes-tests-other 'note/delete :id id)))))
 
+(decent-notes-tests-deftest trash-and-today
+    "Commands put the note of the buffer into the trash, and open that of the day."
+  (decent-notes-tests-with "to go"
+    (decent-notes-delete)
+    (decent-notes-tests-until (decent-notes--note-trashed-p decent-notes--here))
+    (insert "or not ")
+    (decent-notes-tests-until (not (decent-notes--note-trashed-p decent-notes--here))))
+  (let (buffers)
+    (unwind-protect
+        (save-window-excursion
+          (dotimes (_ 2)
+            (decent-notes-today)
+            (cl-pushnew (current-buffer) buffers)
+            (should (equal (decent-notes--note-title decent-notes--here)
+                           (format-time-string "%Y-%m-%d")))))
+      (should (= 1 (length buffers)))
+      (mapc #'kill-buffer buffers))))
+
 (decent-notes-tests-deftest bookmarks
     "A bookmark of a note opens it with point where it was, wherever that is now."
   (let (bookmark)

@@ -24,6 +24,8 @@
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "RET") #'decent-notes-history-show)
     (define-key map "r" #'decent-notes-history-restore)
+    (define-key map "j" #'next-line)
+    (define-key map "k" #'previous-line)
     (define-key map "?" #'decent-notes-history-help)
     map)
   "The keys of `decent-notes-history-mode'.")
@@ -34,7 +36,12 @@ Each line stands for what one person did with it until they saved or paused,
 or removed much.
 
 \\{decent-notes-history-mode-map}"
-  (setq tabulated-list-padding 1)
+  (setq tabulated-list-padding 1
+        tabulated-list-use-header-line nil
+        header-line-format
+        (substitute-command-keys "\\<decent-notes-history-mode-map>\
+\\[decent-notes-history-show] shows the text of then, \\[decent-notes-history-restore] \
+brings it back, \\[quit-window] leaves"))
   (setq-local revert-buffer-function (lambda (&rest _) (decent-notes--show-history))))
 
 (defun decent-notes-history-help ()
@@ -84,7 +91,9 @@ The history of a note
                                        (truncate-string-to-width (plist-get entry :replica) 6)))))
                    entries))
     (tabulated-list-init-header)
-    (tabulated-list-print t)))
+    (tabulated-list-print t)
+    ;; Above the entries stand the names of the columns.
+    (while (not (or (tabulated-list-get-id) (eobp))) (forward-line))))
 
 (defun decent-notes--then ()
   "The text at this line's revision."
@@ -110,7 +119,9 @@ The history of a note
 \\{decent-notes-then-mode-map}"
   :lighter " Then"
   :keymap decent-notes-then-mode-map
+  (when (bound-and-true-p evil-local-mode) (evil-emacs-state))
   (setq buffer-read-only t))
+(declare-function evil-emacs-state "ext:evil-states")
 
 (defun decent-notes-history-show ()
   "Show the text as it was then."

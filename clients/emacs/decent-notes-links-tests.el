@@ -51,6 +51,46 @@
           (should-error (decent-notes-links-tests-follow))
           (should-not (progn (goto-char (point-min)) (decent-notes--link-at-point))))))))
 
+(decent-notes-tests-deftest links-in-org-mode
+    "`C-c C-o' in Org mode opens the note that a link leads to, and what Org knows."
+  (require 'org)
+  (decent-notes-links-tests-leaving
+    (let ((lake (decent-notes-links-tests-note "Links lake" "perch\n")))
+      (decent-notes-tests-with "* Fish\n[[links lake]]\n[[*Fish]]\n"
+        (let ((buffer (current-buffer)))
+          (org-mode)
+          (search-forward "links l")
+          (call-interactively (key-binding (kbd "C-c C-o")))
+          (should (equal lake (decent-notes--note-id decent-notes--here)))
+          (switch-to-buffer buffer)
+          (goto-char (point-max))
+          (search-backward "*Fish")
+          (call-interactively (key-binding (kbd "C-c C-o")))
+          (should (eq (current-buffer) buffer))
+          (should (= (point) (point-min))))))))
+
+(decent-notes-tests-deftest completing-by-the-key
+    "`C-M-i' completes titles and tags in text modes, where it corrects words otherwise."
+  (decent-notes-links-tests-note "Links completed" "")
+  (decent-notes-tests-with "a word [[Links compl"
+    (text-mode)
+    (goto-char (point-max))
+    (should (eq (key-binding (kbd "C-M-i")) #'completion-at-point))
+    (call-interactively (key-binding (kbd "C-M-i")))
+    (should (equal (buffer-string) "a word [[Links completed]]"))
+    (search-backward "ord")
+    (should (eq (key-binding (kbd "C-M-i")) #'ispell-complete-word))
+    (let (decent-notes-complete-links)
+      (goto-char (point-max))
+      (should (eq (key-binding (kbd "C-M-i")) #'ispell-complete-word)))))
+
+(decent-notes-tests-deftest notes-opened-from-afar
+    "Commands of a note that was opened from a buffer of another machine begin at home."
+  (with-temp-buffer
+    (setq default-directory "/ssh:nowhere.invalid:/tmp/")
+    (decent-notes-tests-with "text"
+      (should (equal default-directory (expand-file-name "~/"))))))
+
 (decent-notes-tests-deftest links-that-may-mean-several
     "Where several notes may be meant, xref has all of them."
   (decent-notes-links-tests-note "Links twin" "first")

@@ -122,6 +122,34 @@
                        :candidates)
             nil)))
 
+(defun decent-notes-follow-link ()
+  "Open the note that the link at point leads to."
+  (interactive)
+  (let ((xref-prompt-for-identifier nil)) (call-interactively #'xref-find-definitions)))
+
+(defun decent-notes--follow-known-link ()
+  "Follow the link at point, if it leads to a note; else return nil.
+For `org-open-at-point-functions'."
+  (when (plist-get (decent-notes--link-at-point) :id)
+    (decent-notes-follow-link)
+    t))
+(add-hook 'org-open-at-point-functions #'decent-notes--follow-known-link)
+
+(defun decent-notes--in-brackets-p ()
+  "Return non-nil if point is in something like a link to a note."
+  (let ((place (point)) found)
+    (save-match-data
+      (save-excursion
+        (beginning-of-line)
+        (while (and (not found)
+                    (re-search-forward "\\[\\[[^][\n]+\\]\\]" (line-end-position) t))
+          (setq found (and (<= (match-beginning 0) place) (< place (match-end 0)))))))
+    found))
+
+(define-key decent-notes-note-mode-map [remap markdown-follow-thing-at-point]
+  '(menu-item "" decent-notes-follow-link
+              :filter (lambda (command) (and (decent-notes--in-brackets-p) command))))
+
 ;;; Links that lead here
 
 (defun decent-notes--links-to (id)
@@ -179,21 +207,35 @@ Of each name, what is to stand in a link is put into the hash table TARGETS."
                                              (list :prefix prefix :kind kind :limit 100))
                          :results))))))
 
+(defun decent-notes--completion-start ()
+  "Where the name that is completed at point begins, and its kind, as a cons.
+Nil where none is: neither behind \"[[\", nor in a word that begins with \"#\"."
+  (when (and decent-notes--here decent-notes-complete-links)
+    (save-match-data
+      (let ((line (line-beginning-position)))
+        (cond ((looking-back "\\[\\[\\([^][|#\n]*\\)" line) (cons (match-beginning 1) "link"))
+              ((looking-back "\\(?:^\\|[ \t]\\)#\\([^# \t\n]*\\)" line)
+               (cons (match-beginning 1) "tag")))))))
+
 (defun decent-notes--complete-at-point ()
   "Complete a name behind \"[[\", or a tag behind a \"#\" that begins a word.
 For `completion-at-point-functions'."
-  (when (and decent-notes--here decent-notes-complete-links)
-    (let ((targets (make-hash-table :test #'equal)) (line (line-beginning-position)))
-      (cond
-       ((looking-back "\\[\\[\\([^][|#\n]*\\)" line)
-        (list (match-beginning 1) (point) (decent-notes--completion-table "link" targets)
-              :exclusive 'no
-              :exit-function (lambda (name status)
-                               (when (eq status 'finished)
-                                 (decent-notes--finish-link name (gethash name targets))))))
-       ((looking-back "\\(?:^\\|[ \t]\\)#\\([^# \t\n]*\\)" line)
-        (list (match-beginning 1) (point) (decent-notes--completion-table "tag" targets)
-              :exclusive 'no))))))
+  (pcase-let ((targets (make-hash-table :test #'equal))
+              (`(,start . ,kind) (decent-notes--completion-start)))
+    (when start
+      (append
+       (list start (point) (decent-notes--completion-table kind targets) :exclusive 'no)
+       (when (equal kind "link")
+         (list :exit-function
+               (lambda (name status)
+                 (when (eq status 'finished)
+                   (decent-notes--finish-link name (gethash name targets))))))))))
+
+;; Text modes have other commands on the keys of completion.
+(dolist (command '(ispell-complete-word flyspell-auto-correct-word))
+  (define-key decent-notes-note-mode-map (vector 'remap command)
+    '(menu-item "" completion-at-point
+                :filter (lambda (command) (and (decent-notes--completion-start) command)))))
 
 (defun decent-notes--finish-link (name target)
   "Put TARGET in the place of NAME before point, and close the link."

@@ -209,7 +209,7 @@ The ids of the notes are in IDS."
                                 (decent-notes-tests-other 'note/delete :id (nth 3 ids))
     (decent-notes-tests-until (and (string-search "Above" (buffer-string))
                                    (not (string-search "N004" (buffer-string)))))
-    (decent-notes-list-delete)
+    (decent-notes-delete)
     (should (string-search "In the trash: N005\n" (decent-notes-tests-messages)))
     (cl-flet ((trashed ()
                 (seq-sort #'string<
@@ -223,7 +223,7 @@ The ids of the notes are in IDS."
       (decent-notes-tests-until (equal '("N004" "N005") (trashed)))
       (should (equal "N006" (aref (tabulated-list-get-entry) 0)))
       (goto-char (point-max))
-      (should-error (decent-notes-list-delete) :type 'user-error)
+      (should-error (decent-notes-delete) :type 'user-error)
       (should (equal '("N004" "N005") (trashed))))))
 
 (decent-notes-tests-deftest list-keeps-what-is-selected
@@ -250,7 +250,7 @@ The ids of the notes are in IDS."
         (decent-notes-tests-until (eql 3 (length decent-notes--stale)))
         (decent-notes--wait 1 #'ignore)
         (should (equal shown (decent-notes-list-tests-titles)))
-        (decent-notes-list-delete)
+        (decent-notes-delete)
         (should (string-search "In the trash: N002 and N003\n" (decent-notes-tests-messages)))
         (should (equal '(nil t t nil)
                        (mapcar (lambda (id) (eq t (plist-get (other id) :trashed)))

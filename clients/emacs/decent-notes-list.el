@@ -35,13 +35,15 @@ Each is `eq' to the `tabulated-list-id' of its line.")
 (defvar decent-notes-list-mode-map
   (let ((map (make-sparse-keymap)))
     (pcase-dolist (`(,key . ,command)
-                   '(("RET" . decent-notes-list-open) ("n" . decent-notes-new)
-                     ("d" . decent-notes-list-delete) ("u" . decent-notes-list-restore)
+                   '(("RET" . decent-notes-list-open) ("c" . decent-notes-new)
+                     ("n" . next-line) ("p" . previous-line)
+                     ("j" . next-line) ("k" . previous-line)
+                     ("d" . decent-notes-delete) ("u" . decent-notes-list-restore)
                      ("T" . decent-notes-list-toggle-trash)
                      ("K" . decent-notes-list-move-up) ("J" . decent-notes-list-move-down)
                      ("M-<up>" . decent-notes-list-move-up)
                      ("M-<down>" . decent-notes-list-move-down)
-                     ("t" . decent-notes-tag) ("p" . decent-notes-list-cycle-priority)
+                     ("t" . decent-notes-tag) ("!" . decent-notes-list-cycle-priority)
                      ("r" . decent-notes-title) ("s" . decent-notes-search)
                      ("/" . decent-notes-list-filter)
                      ("S" . decent-notes-list-sort) ("o" . decent-notes-list-unsort)
@@ -50,6 +52,12 @@ Each is `eq' to the `tabulated-list-id' of its line.")
       (define-key map (kbd key) command))
     map)
   "The keys of `decent-notes-list-mode'.")
+
+;; Its keys are those of Emacs, with j and k besides.
+(with-eval-after-load 'evil
+  (dolist (mode '(decent-notes-list-mode decent-notes-history-mode decent-notes-grep-mode))
+    (evil-set-initial-state mode 'emacs)))
+(declare-function evil-set-initial-state "ext:evil-core")
 
 (define-derived-mode decent-notes-list-mode tabulated-list-mode "Notes"
   "The notes of a notebook, in the order their owner has given them.
@@ -108,7 +116,7 @@ The list of notes
 \\[decent-notes-tag]	set its tags, or with +one, -other add and remove some
 \\[decent-notes-list-cycle-priority]	give it the next priority
 \\[decent-notes-list-move-up] \\[decent-notes-list-move-down]	move it up, down
-\\[decent-notes-list-delete]	put it into the trash
+\\[decent-notes-delete]	put it into the trash
 \\[decent-notes-list-toggle-trash]	show the trash, or the notes again
 \\[decent-notes-list-restore]	take it out of the trash
 \\[decent-notes-purge]	in the trash: forget it for good, after a question
@@ -264,6 +272,7 @@ Lines that are right are not touched."
              (dolist (id (seq-remove (lambda (id) (gethash id seen))
                                      (hash-table-keys decent-notes--shown)))
                (decent-notes--remove id))
+             (when (hash-table-empty-p decent-notes--shown) (decent-notes--name-list nil))
              (decent-notes--list-displayed))))
       (condition-case problem (ask now nil)
         (error (give-up nil)
@@ -275,7 +284,13 @@ Lines that are right are not touched."
                                 (decent-notes--trash "Notes in the trash")
                                 (t "Notes"))
                           (when decent-notes--tag (format " tagged %s" decent-notes--tag))
-                          (when more ", the first 500")))
+                          (cond (more ", the first 500")
+                                ((or decent-notes--loading
+                                     (not (hash-table-empty-p decent-notes--shown)))
+                                 nil)
+                                (decent-notes--query ": nothing found")
+                                ((or decent-notes--tag decent-notes--trash) ": none")
+                                (t ": none; c makes one"))))
   (force-mode-line-update))
 
 ;;; Its lines
@@ -657,12 +672,30 @@ All words of TEXT must be there, in any order.  Among them may be \"a phrase\",
   (interactive)
   (decent-notes-open (decent-notes--this)))
 
-(defun decent-notes-list-delete ()
-  "Put the note on this line, or the notes of the region, into the trash."
+;;;###autoload
+(defun decent-notes-delete ()
+  "Put the note of this buffer or line, or those of the region, into the trash."
   (interactive)
   (let ((notes (decent-notes--selected)))
     (decent-notes--act-on notes 'note/delete "trashed")
     (message "In the trash: %s" (decent-notes--titles-of notes))))
+
+;;;###autoload
+(defun decent-notes-today ()
+  "Open the note of this day; one is made if there is none."
+  (interactive)
+  (decent-notes--ensure)
+  (let ((id (decent-notes--say "daily")) summary)
+    ;; Another process has made it: it is here in a moment.
+    (decent-notes--wait
+     5 (lambda ()
+         (setq summary (ignore-errors
+                         (elt (plist-get (decent-notes--call 'notebook/find
+                                                             (list :name id :limit 1))
+                                         :notes)
+                              0)))))
+    (unless summary (user-error "The note of this day, %s, is not here yet" id))
+    (decent-notes--visit summary)))
 
 (defun decent-notes-list-restore ()
   "Take the note on this line, or the notes of the region, out of the trash."

@@ -22,7 +22,7 @@
 (require 'cl-lib)
 (require 'jsonrpc)
 (require 'seq)
-(eval-when-compile (require 'subr-x))
+(require 'subr-x)
 
 (defgroup decent-notes nil
   "Notes edited here and elsewhere at once."
@@ -349,12 +349,30 @@ If it is about the disk, its cause is put before the path."
      (apply #'make-instance 'jsonrpc-process-connection
             :events-buffer-scrollback-size 0 initargs))))
 
+(defun decent-notes--home ()
+  "The folder for the program, and where commands of a note begin.
+That of the buffer it was opened from may be gone, or on another machine."
+  (if (file-directory-p "~/") (expand-file-name "~/") "/"))
+
+(defun decent-notes--say (verb)
+  "Return what comes of VERB on a command line; signal a `user-error' if it fails."
+  (let ((words (append (ensure-list decent-notes-program)
+                       (when decent-notes-notebook
+                         (list "--notebook" (expand-file-name decent-notes-notebook)))
+                       (list verb)))
+        (default-directory (decent-notes--home)))
+    (with-temp-buffer
+      (let ((status (apply #'call-process (car words) nil t nil (cdr words)))
+            (said (string-trim (buffer-string))))
+        (unless (eql status 0) (user-error "%s" said))
+        said))))
+
 (defun decent-notes--start ()
   "Start the process, or signal a `user-error'."
   (let ((command (ensure-list decent-notes-program))
         ;; Otherwise Emacs waits some 30 ms for more output after each answer.
         process-adaptive-read-buffering
-        (default-directory (if (file-directory-p "~/") (expand-file-name "~/") "/")))
+        (default-directory (decent-notes--home)))
     (setq decent-notes--ready nil decent-notes--failure nil)
     (condition-case problem
         (setq decent-notes--connection

@@ -434,7 +434,7 @@
     (dolist (mode '(emacs-lisp-mode fundamental-mode outline-mode text-mode))
       (funcall mode)
       (should decent-notes-note-mode)
-      (should (eq (key-binding (kbd "C-x C-s")) #'decent-notes-save))
+      (should (eq (key-binding (kbd "C-x C-s")) #'save-buffer))
       (should (eq (key-binding (kbd "C-/")) #'decent-notes-undo))
       (should-not require-final-newline)
       (goto-char 2)

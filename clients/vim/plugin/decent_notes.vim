@@ -9,6 +9,7 @@ g:loaded_decent_notes = 1
 
 import autoload 'decent_notes/buffer.vim'
 import autoload 'decent_notes/commands.vim'
+import autoload 'decent_notes/edit.vim'
 import autoload 'decent_notes/files.vim'
 import autoload 'decent_notes/links.vim'
 import autoload 'decent_notes/list.vim'
@@ -27,6 +28,8 @@ command -nargs=1 -complete=customlist,commands.Title NoteTitle server.Try(() => 
 command -nargs=1 NoteGrep server.Try(() => commands.Grep(<q-args>))
 command -bar NoteBacklinks server.Try(() => commands.Backlinks())
 command -bar NoteHistory server.Try(() => commands.History())
+command -bar NoteDelete server.Try(() => commands.Delete())
+command -bar NoteToday server.Try(() => commands.Today())
 command -bar NotePurge server.Try(() => commands.Purge())
 command -bar NotesEmptyTrash server.Try(() => list.EmptyTrash())
 command -nargs=1 -complete=file NotesImport server.Try(() => files.Import(<q-args>))
@@ -48,6 +51,7 @@ augroup decent_notes
   autocmd BufEnter note://* buffer.Entered()
   autocmd BufWinEnter,SessionLoadPost notes://list list.Shown()
   autocmd BufEnter notes://list list.Entered()
+  autocmd InsertEnter note://* edit.BeginInsertion()
   autocmd BufUnload note://* live.Close(str2nr(expand('<abuf>')))
   autocmd ModeChanged *:* rest.NoteMode()
   autocmd CursorMoved,CursorMovedI,BufEnter note://* live.CursorMoved()

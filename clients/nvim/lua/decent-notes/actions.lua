@@ -4,6 +4,7 @@ local buffers = require('decent-notes.buffer')
 local changes = require('decent-notes.changes')
 local note = require('decent-notes.note')
 local server = require('decent-notes.server')
+local times = require('decent-notes.time')
 
 local M = {}
 
@@ -13,6 +14,12 @@ function M.open(summary, place)
   if place and note.of() then
     pcall(vim.api.nvim_win_set_cursor, 0, { place.line + 1, place.character })
   end
+end
+
+--- A note among others of its title, told apart by when it was changed, its id and its tags.
+function M.choice(summary)
+  local words = summary.path or table.concat(summary.tags, ', ')
+  return ('%s  %s  %s  %s'):format(vim.fn.strcharpart(summary.title, 0, 30), times.to_local(summary.modified, '%m-%d %H:%M'), summary.id:sub(1, 7), words)
 end
 
 --- Asks the user for a line; nil if the user cancels. (vim.ui.input of Neovim 0.7 takes an empty line for that.)

@@ -5,6 +5,7 @@ local edit = require('decent-notes.edit')
 local names = require('decent-notes.names')
 local note = require('decent-notes.note')
 local server = require('decent-notes.server')
+local typed = require('decent-notes.typed')
 local unsent = require('decent-notes.unsent')
 
 local M = {}
@@ -230,6 +231,7 @@ function M.read(buffer, name)
     end })
   end
   on({ 'CursorMoved', 'CursorMovedI' }, note.cursor_moved)
+  typed.prepare(buffer, group)
   -- Also when :e! reads the buffer again.
   on('BufUnload', M.close)
   rename(shown)

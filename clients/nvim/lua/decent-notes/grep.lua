@@ -6,10 +6,10 @@ local server = require('decent-notes.server')
 local M = {}
 
 function M.grep(text)
-  local result = server.call('notebook/search', { query = text, mode = 'text', limit = 1000 })
+  local result = server.call('notebook/search', { query = text, mode = 'text', limit = places.most })
   if result then
     local matches = vim.tbl_map(function(it) return { note = it.note, ranges = it.ranges, text = it.snippet } end, result.matches)
-    places.show(':NoteGrep ' .. text, matches, ('"%s" is in no note'):format(text))
+    places.show(':NoteGrep ' .. text, matches, result.more, ('"%s" is in no note'):format(text))
   end
 end
 

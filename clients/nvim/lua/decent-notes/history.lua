@@ -34,15 +34,19 @@ local function bring_back(id, text, base)
   end
 end
 
---- :NoteHistory
-function M.open(id)
+--- What stands on the first line.
+local keys = '<CR> shows the text of then, r brings it back, q leaves'
+
+--- :NoteHistory. `before` is the buffer to which `q` leads, the present one if it is nil; the cursor goes to the line `row`, if it is given.
+function M.open(id, before, row)
+  before = before or api.nvim_get_current_buf()
   local history = server.call('note/history', { id = id, limit = 1000 })
   local present = history and server.call('note/get', { id = id })
   if not present then
     return
   end
   local function at_cursor()
-    local entry = history.entries[api.nvim_win_get_cursor(0)[1]]
+    local entry = history.entries[api.nvim_win_get_cursor(0)[1] - 1]
     local past = entry and server.call('note/get', { id = id, revision = entry.revision })
     return past and past.text, entry
   end
@@ -58,7 +62,16 @@ function M.open(id)
     local author = entry.author and '  ' .. entry.author.name or ''
     return bytes .. '  ' .. table.concat(entry.what, ', ') .. author
   end, history.entries)
+  table.insert(lines, 1, keys)
   local buffer = show(name, lines, 'decentnotes')
+  pcall(api.nvim_win_set_cursor, 0, { row or 2, 0 })
+  map(buffer, 'q', function()
+    if api.nvim_buf_is_valid(before) then
+      api.nvim_win_set_buf(0, before)
+    else
+      vim.cmd('enew')
+    end
+  end, 'leave')
   map(buffer, 'r', function()
     local text = at_cursor()
     return text and bring_back(id, text, present.revision)
@@ -66,7 +79,9 @@ function M.open(id)
   map(buffer, '<CR>', function()
     local text, entry = at_cursor()
     if text then
+      local line = api.nvim_win_get_cursor(0)[1]
       local past = show(name .. '/' .. time(entry), vim.split(text, '\n', { plain = true }), '')
+      map(past, 'q', function() M.open(id, before, line) end, 'back to the history')
       map(past, 'r', function() bring_back(id, text, present.revision) end, 'bring this text back')
     end
   end, 'the text as it was then')

@@ -2,6 +2,7 @@
 
 local actions = require('decent-notes.actions')
 local buffers = require('decent-notes.buffer')
+local changes = require('decent-notes.changes')
 local note = require('decent-notes.note')
 local offer = require('decent-notes.offer')
 local server = require('decent-notes.server')
@@ -22,7 +23,7 @@ function M.open_titled(name)
   elseif #found > 1 then
     vim.ui.select(found, {
       prompt = ('Which "%s"?'):format(name),
-      format_item = function(it) return it.modified:sub(1, 16):gsub('T', ' ') .. '  ' .. table.concat(it.tags, ', ') end,
+      format_item = actions.choice,
     }, function(chosen) return chosen and actions.open(chosen) end)
   end
 end
@@ -90,6 +91,32 @@ function M.backlinks()
   if id then
     require('decent-notes.links').backlinks(id)
   end
+end
+
+--- :NoteDelete
+function M.delete()
+  local id = current_id()
+  if id and server.call('note/delete', { id = id }) then
+    changes.report(id, { 'trashed' })
+    server.tell('in the trash; typing in it takes it out, and u in the list')
+  end
+end
+
+--- :NoteToday opens the note of this day, which the program makes if there is none.
+function M.today()
+  local id = server.ensure() and server.say('daily')
+  if not id then
+    return
+  end
+  -- Another process has made it: it is here in a moment.
+  for _ = 1, 100 do
+    local found = server.call('notebook/find', { name = id, limit = 1 })
+    if not found or found.notes[1] then
+      return found and actions.open(found.notes[1])
+    end
+    vim.wait(20)
+  end
+  server.tell(('the note of this day, %s, is not here yet'):format(id), vim.log.levels.WARN)
 end
 
 --- :NotePurge

@@ -30,20 +30,29 @@ local function link_here(shown)
   end
 end
 
---- Opens a note, at a heading if there is one of these words.
-local function open(summary, heading)
+--- Opens a note, at the link's heading if there is one of these words. `key` says in which window, and whether CTRL-T leads back.
+local function open(summary, link, key)
   vim.cmd("normal! m'") -- for CTRL-O
+  local position = vim.fn.getpos('.')
+  position[1] = api.nvim_get_current_buf()
+  if key:find('^<C%-W>') then
+    vim.cmd(key:find('^<C%-W>g') and 'tab split' or 'split')
+  end
   actions.open(summary)
+  if key == '<C-]>' then
+    vim.fn.settagstack(0, { items = { { bufnr = position[1], from = position, tagname = link.target } } }, 't')
+  end
+  local heading = link.heading
   if heading then
     vim.fn.search('\\c\\m^#\\+\\s\\+\\V' .. vim.fn.escape(heading, '\\') .. '\\m\\s*#*\\s*$', 'cw')
   end
 end
 
 --- Opens the note that a link leads to. If several may be meant, the user says which.
-local function follow(link)
+local function follow(link, key)
   if link.id then
     local found = server.call('note/get', { id = link.id })
-    return found and open(found.note, link.heading)
+    return found and open(found.note, link, key)
   end
   local found = server.call('notebook/resolve', { text = link.target })
   if found and #found.candidates == 0 then
@@ -51,8 +60,8 @@ local function follow(link)
   elseif found then
     vim.ui.select(found.candidates, {
       prompt = ('Which "%s"?'):format(link.target),
-      format_item = function(it) return it.title .. '  ' .. table.concat(it.tags, ', ') .. '  ' .. (it.path or it.modified:sub(1, 16):gsub('T', ' ')) end,
-    }, function(chosen) return chosen and open(chosen, link.heading) end)
+      format_item = actions.choice,
+    }, function(chosen) return chosen and open(chosen, link, key) end)
   end
 end
 
@@ -61,7 +70,10 @@ local function follow_or(key)
   local shown = note.of()
   local link = shown and link_here(shown)
   if link then
-    return follow(link)
+    if api.nvim_get_mode().mode ~= 'n' then
+      vim.cmd('normal! \27')
+    end
+    return follow(link, key)
   end
   local done, problem = pcall(vim.cmd, 'normal! ' .. api.nvim_replace_termcodes(key, true, true, true))
   if not done then
@@ -74,9 +86,12 @@ function M.prepare(buffer)
   if vim.g.decent_notes_links == false or vim.g.decent_notes_links == 0 or not note.of(buffer) then
     return
   end
-  for _, key in ipairs({ 'gf', '<C-]>' }) do
-    vim.keymap.set('n', key, function() follow_or(key) end, { buffer = buffer, desc = 'open the note that this link leads to' })
+  for _, key in ipairs({ 'gf', 'gF', '<C-]>', '<C-W>f', '<C-W><C-F>', '<C-W>F', '<C-W>gf', '<C-W>gF' }) do
+    local modes = key:find('^g') and { 'n', 'x' } or 'n'
+    vim.keymap.set(modes, key, function() follow_or(key) end, { buffer = buffer, desc = 'open the note that this link leads to' })
   end
+  -- The folder of a note's name holds no files: each would be the note once more.
+  vim.bo[buffer].path = table.concat(vim.tbl_filter(function(folder) return folder ~= '.' end, vim.split(vim.o.path, ',', { plain = true })), ',')
   if vim.bo[buffer].completefunc == '' then
     vim.bo[buffer].completefunc = "v:lua.require'decent-notes.links'.complete"
   end
@@ -86,14 +101,14 @@ local beginning_of_text = { line = 0, character = 0 }
 
 --- :NoteBacklinks
 function M.backlinks(id)
-  local result = server.call('note/backlinks', { id = id, limit = 1000 })
+  local result = server.call('note/backlinks', { id = id, limit = places.most })
   if result then
     local matches = vim.tbl_map(function(it)
       -- Of a link in the header of a file the text has no place.
       local ranges = #it.ranges > 0 and it.ranges or { { start = beginning_of_text, ['end'] = beginning_of_text } }
       return { note = it.note, ranges = ranges, text = it.context }
     end, result.backlinks)
-    places.show(':NoteBacklinks', matches, 'no note links to this one')
+    places.show(':NoteBacklinks', matches, result.more, 'no note links to this one')
   end
 end
 

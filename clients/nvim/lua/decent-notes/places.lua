@@ -3,7 +3,8 @@
 local buffers = require('decent-notes.buffer')
 local server = require('decent-notes.server')
 
-local M = {}
+-- So many notes are listed at most.
+local M = { most = 1000 }
 
 --- The lines with a range, each with its first one.
 local function lines_of(ranges)
@@ -17,8 +18,8 @@ local function lines_of(ranges)
 end
 
 --- Shows places in the quickfix list. Each match has a note, ranges in its text, and the line of the first range as `text`; without a
---- range the note itself is meant.
-function M.show(title, matches, nothing)
+--- range the note itself is meant. `is_more`: there are matches that these are not.
+function M.show(title, matches, is_more, nothing)
   -- Texts are asked for all at once.
   local texts, left = {}, 0
   for _, match in ipairs(matches) do
@@ -47,6 +48,9 @@ function M.show(title, matches, nothing)
     server.tell(nothing, vim.log.levels.WARN)
   else
     vim.cmd('botright copen')
+    if is_more then
+      server.tell(('only the first %d notes; there are more, which :cdo does not reach'):format(M.most), vim.log.levels.WARN)
+    end
   end
 end
 

@@ -83,7 +83,8 @@ function M.tell(text, level, is_long)
   M.write_log(text)
   local line = 'Decent Notes: ' .. text:gsub('%s+', ' ')
   table.insert(untold, { line = line, level = level or vim.log.levels.INFO, is_long = is_long })
-  if #untold == 1 then show_untold() else show_soon() end
+  -- Without a line for messages one that is shown before a command is over asks for a key.
+  if #untold == 1 and vim.o.cmdheight > 0 then show_untold() else show_soon() end
 end
 
 --- Shows an error, as a command of Neovim's own does that fails: the rest of a mapping or a macro is not carried out.
@@ -275,15 +276,37 @@ function M.notify(method, params)
   end
 end
 
+--- The words by which the program is started.
+local function words()
+  local command = vim.g.decent_notes_command or 'decent-notes'
+  command = vim.deepcopy(type(command) == 'table' and command or { command })
+  command[1] = vim.fn.expand(command[1])
+  return command
+end
+
+--- The notebook that the user has chosen, if it is not the program's own choice.
+local function notebook()
+  return vim.g.decent_notes_notebook and vim.fn.fnamemodify(vim.fn.expand(vim.g.decent_notes_notebook), ':p')
+end
+
+--- What a verb of the program's says, as on a command line; nil if it fails, which the user was told.
+function M.say(verb)
+  local command = words()
+  vim.list_extend(command, notebook() and { '--notebook', notebook(), verb } or { verb })
+  local started, said = pcall(vim.fn.system, command)
+  if not started or vim.v.shell_error ~= 0 then
+    return M.tell(vim.trim(said), vim.log.levels.WARN)
+  end
+  return vim.trim(said)
+end
+
 --- Starts a process unless there is one. `is_again`: it takes the place of one that died. Returns false if it cannot be started, which
 --- the user was told.
 function M.start(is_again)
   if job then
     return true
   end
-  local command = vim.g.decent_notes_command or 'decent-notes'
-  command = vim.deepcopy(type(command) == 'table' and command or { command })
-  command[1] = vim.fn.expand(command[1])
+  local command = words()
   local self = { waiting = {}, long = {}, last_id = 0, quiet = 0, pieces = {}, size = 0, needed = 1, ready = false, is_again = is_again }
   -- Neovim gives out output as lines in which a line feed stands for NUL.
   local function output(use)
@@ -300,9 +323,7 @@ function M.start(is_again)
   end
   self.channel, job = channel, self
   local options = vim.empty_dict()
-  if vim.g.decent_notes_notebook then
-    options.notebook = vim.fn.fnamemodify(vim.fn.expand(vim.g.decent_notes_notebook), ':p')
-  end
+  options.notebook = notebook()
   local name = tostring(vim.g.decent_notes_name or '')
   M.request('initialize', {
     processId = uv.os_getpid(),

@@ -5,6 +5,7 @@ import autoload './edit.vim'
 import autoload './live.vim'
 import autoload './rest.vim'
 import autoload './server.vim'
+import autoload './time.vim'
 
 # Ids of notes by the short ids in buffer names.
 var ids: dict<string> = {}
@@ -74,6 +75,10 @@ export def Read()
     if get(g:, 'decent_notes_undo', true)
       MapUndo()
     endif
+    # Unless the user has another mapping than that of defaults.vim.
+    if ['', '<C-G>u<C-U>']->index(maparg('<C-U>', 'i')) >= 0
+      inoremap <buffer> <C-U> <Cmd>call decent_notes#edit#DeleteTyped()<CR>
+    endif
   endif
   if &g:statusline == ''
     setlocal statusline=%<%{decent_notes#buffer#Heading()}\ %h%m%r%{'['..decent_notes#buffer#Status()..']'}%=%-14.(%l,%c%V%)\ %P
@@ -82,6 +87,12 @@ export def Read()
   if &filetype == ''
     &filetype = get(g:, 'decent_notes_filetype', '')
   endif
+enddef
+
+# Lines for inputlist(): notes of one title, told apart by when they were changed, their ids and their tags.
+export def Choices(notes: list<dict<any>>): list<string>
+  return ['Which one?'] + notes->mapnew((index, note) =>
+    $'{index + 1}. {strcharpart(note.title, 0, 30)}  {time.Local(note.modified, '%m-%d %H:%M')}  {note.id[: 6]}  {get(note, "path", join(note.tags, ", "))}')
 enddef
 
 # Shows a note in the current window.
@@ -149,9 +160,11 @@ export def Renamed()
   if (!empty(live.Of(bufnr())) || get(b:, 'note_purged', false)) && bufname() !~ '^note://'
     live.Close(bufnr())
     b:note_purged = false
-    setlocal modifiable swapfile< undofile< bufhidden< statusline< completefunc<
+    setlocal modifiable swapfile< undofile< bufhidden< statusline< completefunc< path<
+    silent! iunmap <buffer> <C-U>
     for key in get(b:, 'note_keys', [])
       execute 'silent! nunmap <buffer>' key
+      execute 'silent! xunmap <buffer>' key
     endfor
   endif
 enddef

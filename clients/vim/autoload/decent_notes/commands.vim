@@ -36,8 +36,7 @@ export def Open(name: string)
   endif
   var choice = 1
   if len(found) > 1
-    var lines = found->mapnew((index, note) => $'{index + 1}. {note.title}  {join(note.tags, ", ")}  of {note.created[: 9]}')
-    choice = inputlist(['Which one?'] + lines)
+    choice = inputlist(buffer.Choices(found))
     redraw
   endif
   if choice >= 1 && choice <= len(found)
@@ -74,6 +73,30 @@ export def Tag(words: list<string>)
   echo empty(tags) ? 'no tags' : join(tags, ', ')
 enddef
 
+# Puts the note here into the trash.
+export def Delete()
+  var id = Id()
+  server.Call('note/delete', {id: id})
+  buffer.Update(id)
+  server.Tell('in the trash; typing in it takes it out, and u in the list', 'None')
+enddef
+
+# Opens the note of this day, which the program makes if there is none.
+export def Today()
+  server.Start()
+  var id = server.Say('daily')
+  # Another process has made it: it is here in a moment.
+  for _ in range(100)
+    var found: list<dict<any>> = server.Call('notebook/find', {name: id, limit: 1}).notes
+    if !empty(found)
+      buffer.Edit(found[0])
+      return
+    endif
+    sleep 20m
+  endfor
+  throw $'Decent Notes: the note of this day, {id}, is not here yet'
+enddef
+
 # Has the note here forgotten, after a question, if it is in the trash.
 export def Purge()
   var note: dict<any> = server.Call('note/get', {id: Id()}).note
@@ -99,7 +122,7 @@ enddef
 
 # Looks for a text in all notes, and puts the places into the quickfix list.
 export def Grep(text: string)
-  var result = server.Call('notebook/search', {query: text, mode: 'text', limit: 500})
+  var result = server.Call('notebook/search', {query: text, mode: 'text', limit: places.MOST})
   var matches: list<dict<any>> = result.matches->mapnew((_, it) => ({note: it.note, ranges: it.ranges, line: it.snippet}))
   places.Show(':NoteGrep ' .. text, matches, result.more, $'nothing has "{text}"')
 enddef
@@ -111,15 +134,26 @@ enddef
 
 # History {{{1
 
+# What stands on its first line.
+const PAST_KEYS = '<CR> shows the text of then, r brings it back, q leaves'
+
 export def History()
   var id = Id()
   var present = server.Call('note/get', {id: id})
   var entries = server.Call('note/history', {id: id, limit: 1000}).entries
-  Scratch(entries->mapnew((_, entry) => Line(entry)), 'history')
+  Scratch([PAST_KEYS] + entries->mapnew((_, entry) => Line(entry)), 'history')
+  cursor(2, 1)
   extend(b:, {note_id: id, note_base: present.revision, note_entries: entries})
   Map('<CR>', 'server.Try(() => ShowPast())')
-  Map('R', 'server.Try(() => BringBack(b:note_entries[line(".") - 1].revision))')
-  echo '<CR> shows the text of then, R brings it back, q closes'
+  Map('r', 'server.Try(() => BringBack(EntryHere().revision))')
+enddef
+
+# The entry of the history on the cursor's line.
+def EntryHere(): dict<any>
+  if line('.') == 1 || empty(b:note_entries)
+    throw 'Decent Notes: there is nothing on this line'
+  endif
+  return b:note_entries[line('.') - 2]
 enddef
 
 def Line(entry: dict<any>): string
@@ -132,11 +166,11 @@ def Local(at: string): string
 enddef
 
 def ShowPast()
-  var [id, base, entry] = [b:note_id, b:note_base, b:note_entries[line('.') - 1]]
+  var [id, base, entry] = [b:note_id, b:note_base, EntryHere()]
   var past = server.Call('note/get', {id: id, revision: entry.revision})
-  Scratch(split(past.text, "\n", true), past.note.title .. ' of ' .. Local(entry.time))
+  Scratch(split(past.text, "\n", true), past.note.title .. ' of ' .. Local(entry.time) .. ' (r brings it back, q leaves)')
   extend(b:, {note_id: id, note_base: base, note_revision: entry.revision})
-  Map('R', 'server.Try(() => BringBack(b:note_revision))')
+  Map('r', 'server.Try(() => BringBack(b:note_revision))')
 enddef
 
 # Makes a text of the past the text of the note. If the note has a buffer, this is an edit of the buffer, which can be undone. Otherwise

@@ -76,6 +76,26 @@ def IsImpossible(lines: list<string>): bool
   return match(lines, IMPOSSIBLE) >= 0 || json_decode(json_encode(lines)) != lines
 enddef
 
+# Where an insertion began, by row and column, and whether edits have moved that place. Vim remembers it, too, but not that it has moved.
+var insertion: dict<any> = {buf: 0, place: [0, 0], isMoved: false}
+
+# For InsertEnter.
+export def BeginInsertion()
+  insertion = {buf: bufnr(), place: Place(getpos('.')), isMoved: false}
+enddef
+
+# What CTRL-U does in Insert mode: deletes what was typed in the line, or all before the cursor where nothing was.
+export def DeleteTyped()
+  var [row, column] = Place(getpos('.'))
+  var [first, start] = insertion.place
+  if !insertion.isMoved || insertion.buf != bufnr() || row != first || column <= start
+    feedkeys("\<C-G>u\<C-U>", 'ni')
+  else
+    setline(row + 1, strpart(getline('.'), 0, start) .. strpart(getline('.'), column))
+    cursor(row + 1, start + 1)
+  endif
+enddef
+
 # Applies edits that all refer to the text before them and are in ascending order. `isJump`: the cursor goes to the first one.
 export def Apply(buf: number, edits: list<dict<any>>, isJump: bool)
   var windows = win_findbuf(buf)->mapnew((_, id) => Window(id))
@@ -105,6 +125,11 @@ export def Apply(buf: number, edits: list<dict<any>>, isJump: bool)
       window.top = Move([window.top, 0], isPushing && window.top > 0)[0]
     endfor
     anchor = Move(anchor, isPushing)
+    if insertion.buf == buf && mode() =~ '^[iR]'
+      var place = Move(insertion.place, isAbove)
+      insertion.isMoved = insertion.isMoved || place != insertion.place
+      insertion.place = place
+    endif
     for mark in marks
       mark.place = Move(mark.place, isPushing)
     endfor

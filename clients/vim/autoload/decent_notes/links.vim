@@ -8,6 +8,8 @@ import autoload './server.vim'
 
 # So many names are offered at once.
 const MOST = 100
+# The keys that follow links, and files elsewhere.
+const KEYS = ['gf', 'gF', '<C-]>', '<C-W>f', '<C-W><C-F>', '<C-W>F', '<C-W>gf', '<C-W>gF']
 const BEGINNING = {start: {line: 0, character: 0}, end: {line: 0, character: 0}}
 
 # Maps the keys of links in a note's buffer, and has names completed there: for BufReadPost.
@@ -18,27 +20,38 @@ export def Prepare()
   endif
   var options = &cpoptions
   set cpoptions&vim
-  nnoremap <buffer> gf <Cmd>call decent_notes#links#Follow('gf')<CR>
-  nnoremap <buffer> <C-]> <Cmd>call decent_notes#links#Follow("\<lt>C-]>")<CR>
+  for key in KEYS
+    execute $"nnoremap <buffer> {key} <Cmd>call decent_notes#links#Follow('{key->substitute('<', '<lt>', 'g')}')<CR>"
+  endfor
+  for key in ['gf', 'gF']
+    execute $"xnoremap <buffer> {key} <Cmd>call decent_notes#links#Follow('{key}')<CR>"
+  endfor
   &cpoptions = options
-  b:note_keys = get(b:, 'note_keys', []) + ['gf', '<C-]>']
+  b:note_keys = get(b:, 'note_keys', []) + KEYS
+  # The folder of a note's name holds no files: each would be the note once more.
+  &l:path = split(&path, '\\\@<!,', true)->filter((_, folder) => folder != '.')->join(',')
   if &l:completefunc == ''
     &l:completefunc = 'decent_notes#links#Complete'
   endif
 enddef
 
-# Opens the note that the link under the cursor leads to. Where there is none, the key does what it does elsewhere.
+# Opens the note that the link under the cursor leads to, in another window or tab page where the key does that. Where there is no link, the key does
+# what it does elsewhere.
 export def Follow(key: string)
   var link: dict<any> = {}
   server.Try(() => {
     link = Here()
     if !empty(link)
-      Open(link)
+      if mode() != 'n'
+        execute "normal! \<Esc>"
+      endif
+      Open(link, key =~ '^<C-W>g' ? 'tab split' : key =~ '^<C-W>' ? 'split' : '', key == '<C-]>')
     endif
   })
   if empty(link)
     try
-      execute 'normal!' key
+      # By its name a key that is special to mappings would be inserted as it stands.
+      execute 'normal!' key->substitute('<C-\(.\)>', (it) => nr2char(char2nr(it[1]) % 32), 'g')
     catch /^Vim/
       server.Tell(v:exception->substitute('\C^Vim.\{-}:\zeE', '', ''))
     endtry
@@ -65,14 +78,20 @@ def Precedes(a: dict<any>, b: dict<any>): bool
   return a.line < b.line || a.line == b.line && a.character < b.character
 enddef
 
-def Open(link: dict<any>)
+# `window` is a command that makes another window; where it fails nothing was done. `isTag`: CTRL-T leads back.
+def Open(link: dict<any>, window: string, isTag: bool)
   var note = link.id == v:null ? Chosen(link.target) : server.Call('note/get', {id: link.id}).note
   if empty(note)
     return
   endif
   # For CTRL-O.
   normal! m'
+  var item = {bufnr: bufnr(), from: [bufnr()] + getpos('.')[1 :], tagname: link.target}
+  execute window
   buffer.Edit(note)
+  if isTag
+    settagstack(win_getid(), {items: [item]}, 't')
+  endif
   if has_key(link, 'heading')
     search('\c\m^#\+\s\+\V' .. escape(link.heading, '\') .. '\m\s*#*\s*$', 'cw')
   endif
@@ -84,15 +103,14 @@ def Chosen(name: string): dict<any>
   if empty(found)
     throw $'Decent Notes: there is no note "{name}"; :NoteNew makes one'
   endif
-  var lines = found->mapnew((index, note) => $'{index + 1}. {note.title}  {join(note.tags, ", ")}  {get(note, "path", "of " .. note.created[: 9])}')
-  var choice = inputlist(['Which one?'] + lines)
+  var choice = inputlist(buffer.Choices(found))
   redraw
   return choice >= 1 && choice <= len(found) ? found[choice - 1] : {}
 enddef
 
 # Puts the links that lead to a note into the quickfix list.
 export def Backlinks(id: string)
-  var result = server.Call('note/backlinks', {id: id, limit: 500})
+  var result = server.Call('note/backlinks', {id: id, limit: places.MOST})
   # Of a link in the header of a file the text has no place.
   var matches: list<dict<any>> = result.backlinks->mapnew((_, it) => (
     {note: it.note, ranges: empty(it.ranges) ? [BEGINNING] : it.ranges, line: it.context}))

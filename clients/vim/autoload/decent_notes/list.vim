@@ -291,9 +291,9 @@ enddef
 def ShowLater(found: list<dict<any>>, number: number, isAll: bool)
   AtRest(() => {
     if number == walk && Buffer() > 0
+      isWalking = !isAll
       Show(found)
       if isAll
-        isWalking = false
         RefreshSoon()
       endif
     endif
@@ -359,11 +359,13 @@ def Show(found: list<dict<any>>)
 enddef
 
 def Heading(): string
+  var isEmpty = empty(entries) && !isWalking
   if query != ''
-    return $'Notes with "{query}"' .. (isMore ? ': the first ones' : '')
+    return $'Notes with "{query}"' .. (isMore ? ': the first ones' : isEmpty ? ': nothing found' : '')
   endif
   return (isTrash ? 'Trash' : 'Notes') .. (tagged == '' ? '' : $' tagged {tagged}')
     .. get({modified: ', changed last first', created: ', newest first', title: ', by title'}, order, '')
+    .. (isEmpty ? tagged != '' ? ': none' : isTrash ? ': empty' : ': none; n makes one' : '')
 enddef
 
 # The notes in the order in which they are shown.

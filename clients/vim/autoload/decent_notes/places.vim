@@ -5,6 +5,9 @@ import autoload './buffer.vim'
 import autoload './live.vim'
 import autoload './server.vim'
 
+# So many notes are listed at most.
+export const MOST = 1000
+
 # Puts places into the quickfix list, and goes to the first one. Each match has a note, ranges in its text, and the line of the first range;
 # without a range the title is meant. Throws if there are none.
 export def Show(title: string, matches: list<dict<any>>, isMore: bool, nothing: string)
@@ -29,7 +32,7 @@ export def Show(title: string, matches: list<dict<any>>, isMore: bool, nothing: 
     throw $'Decent Notes: {nothing}'
   endif
   execute 'silent cfirst'
-  server.Tell($'{len(items)} places' .. (isMore ? ', and there are more' : ''), 'None')
+  server.Tell($'{len(items)} places' .. (isMore ? $' in the first {MOST} notes; there are more, which :cdo does not reach' : ''), 'None')
 enddef
 
 # See server.vim.

@@ -165,16 +165,38 @@ def Await(Condition: func(): bool, milliseconds: number)
   endtry
 enddef
 
+# The words by which the program is started.
+def Words(): list<string>
+  var setting: any = get(g:, 'decent_notes_command', 'decent-notes')
+  var words: list<string> = type(setting) == v:t_list ? setting->copy() : split(setting)
+  if empty(words) || !executable(words[0])
+    throw $'Decent Notes: no program "{get(words, 0, '')}", see :help decent-notes'
+  endif
+  return words
+enddef
+
+# The notebook that the user has chosen, or nothing.
+def Notebook(): string
+  var notebook = get(g:, 'decent_notes_notebook', '')
+  return notebook == '' ? '' : expand(notebook)->fnamemodify(':p')
+enddef
+
+# What a verb of the program's says, as on a command line. An error is thrown.
+export def Say(verb: string): string
+  var words = Words() + (Notebook() == '' ? [] : ['--notebook', Notebook()]) + [verb]
+  var said = words->mapnew((_, word) => shellescape(word))->join()->system()->trim()
+  if v:shell_error != 0
+    throw $'Decent Notes: {said}'
+  endif
+  return said
+enddef
+
 # Starts the process, without waiting for its answer.
 def Launch()
   if &encoding != 'utf-8'
     throw "Decent Notes: 'encoding' has to be utf-8"
   endif
-  var setting: any = get(g:, 'decent_notes_command', 'decent-notes')
-  var words: list<string> = type(setting) == v:t_list ? setting : split(setting)
-  if empty(words) || !executable(words[0])
-    throw $'Decent Notes: no program "{get(words, 0, '')}", see :help decent-notes'
-  endif
+  var words = Words()
   isReady = false
   refusal = ''
   lines.Begin()
@@ -184,8 +206,8 @@ def Launch()
     err_cb: (_, line) => decent_notes#server#Log(line), close_cb: Gone})
   var params: dict<any> = {processId: getpid(), clientInfo: {name: 'Vim'},
     capabilities: {general: {positionEncodings: ['utf-8']}}}
-  if get(g:, 'decent_notes_notebook', '') != ''
-    params.initializationOptions = {notebook: expand(g:decent_notes_notebook)->fnamemodify(':p')}
+  if Notebook() != ''
+    params.initializationOptions = {notebook: Notebook()}
   endif
   if get(g:, 'decent_notes_name', '') != ''
     params.participant = {name: g:decent_notes_name}
