@@ -112,39 +112,62 @@ extension ReplicatingRegister: Replicable {
   /// The winning write alone: those it beat have nothing to say any more. The initial value comes with each write, and with the changes since
   /// nothing, so that a register that began differently refuses them.
   public struct Changes: ReplicatingChanges, Sendable {
+    /// What they tell, in memory of its own: so the size of changes does not depend on the type of the value, and those that tell nothing, as of
+    /// most parts of a composed value, are copied without looking that up.
+    private indirect enum News: Sendable {
+      /// The initial value of a register that nobody wrote.
+      case initialValue(Value)
+      /// The winning write, and the initial value; nil of a register that began with a write.
+      case write(Assignment, Stamp, initialValue: Value?)
+    }
+
     public var since: Version
     public internal(set) var version: Version
-    /// True if there is an initial value.
-    private let hasInitialValue: Bool
-    // The values stand last, because their size depends on their type: the stamp before them is found without looking that up.
-    private(set) var stamp: Stamp?
-    private var assignment: Assignment?
-    let initialValue: Value?
+    private var news: News?
+
+    /// Nothing.
+    init() { (since, version) = (Version(), Version()) }
 
     init(
       since: Version, version: Version, winner: (Assignment, Stamp)?, initialValue: Value?
     ) {
       (self.since, self.version) = (since, version)
-      hasInitialValue = initialValue != nil
-      (assignment, stamp) = (winner?.0, winner?.1)
-      self.initialValue = initialValue
+      if let (assignment, stamp) = winner {
+        news = .write(assignment, stamp, initialValue: initialValue)
+      } else {
+        news = initialValue.map { .initialValue($0) }
+      }
     }
 
     /// True if they say with what the register began: with `initialValue`, or, where that is nil, with a write.
-    var tellsBeginning: Bool { stamp != nil || hasInitialValue }
+    var tellsBeginning: Bool { news != nil }
+
+    var initialValue: Value? {
+      switch news {
+      case nil: nil
+      case .initialValue(let value): value
+      case .write(_, _, let initialValue): initialValue
+      }
+    }
 
     var winner: (Assignment, Stamp)? {
-      get { if let assignment, let stamp { (assignment, stamp) } else { nil } }
-      set { (assignment, stamp) = (newValue?.0, newValue?.1) }
+      get {
+        guard case .write(let assignment, let stamp, _) = news else { return nil }
+        return (assignment, stamp)
+      }
+      set {
+        self = Self(since: since, version: version, winner: newValue, initialValue: initialValue)
+      }
     }
   }
 
   public func changes(since version: Version) -> Changes {
     var followed = FollowedChanges(of: self.version, since: version)
     guard let write, !followed.isEmpty else {
+      if !version.isEmpty { return Changes() }
       return Changes(
         since: Version(), version: Version(), winner: nil,
-        initialValue: version.isEmpty ? initialValue : nil)
+        initialValue: initialValue)
     }
     followed.follow(write.stamp.change.replica)
     let isNew = !version.contains(write.stamp.change)

@@ -41,6 +41,7 @@ extension ReplicatingRegister.Changes: BinaryCodable where Value: BinaryCodable 
     let range = VersionRange(self)
     writer.format(1)
     range.encode(into: &writer)
+    guard tellsBeginning else { return writer.byte(0) }
     var contents: RegisterContents = winner == nil ? [] : .write
     if initialValue != nil { contents.insert(.initialValue) }
     writer.byte(contents.rawValue)
