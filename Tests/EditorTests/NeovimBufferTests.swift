@@ -35,6 +35,41 @@ struct `The client for Neovim: a note as a buffer like others` {
   }
 
   @Test(arguments: Neovim.programs)
+  func `a session brings back a list that lives`(_ program: String) throws {
+    let scene = try NeovimScene(program, text: "text")
+    let session = scene.folder("session.vim")
+    try scene.editor.command("Notes")
+    try scene.editor.wait("the list", "text():find('Shopping')")
+    try scene.editor.command("new | wincmd p | mksession \(session)")
+    let again = try Neovim(program, notebook: scene.folder("notes"), in: scene.folder)
+    try again.command("source \(session)")
+    try again.wait("the list", "text():find('Shopping') and vim.fn.winnr('$') == 2")
+    try scene.other.call("note/create", ["title": "Later", "text": ""])
+    try again.wait("what others make", "text():find('Later')")
+    try again.command("call search('Shopping')")
+    try again.type("<CR>")
+    try again.wait("the note", "text() == 'text'")
+    #expect(try again.value("vim.v.errmsg") == "")
+  }
+
+  @Test(arguments: Neovim.programs)
+  func `who leaves by force is told that nothing is thrown away`(_ program: String) throws {
+    let scene = try NeovimScene(program, text: "text")
+    let editor = scene.editor
+    for keys in [":q!<CR>", ":quit!<CR>", "ZQ"] {
+      try editor.command("split | edit note://\(scene.id)")
+      try scene.type("Ax<Esc>", try scene.stored + "x")
+      try editor.lua("told = {}")
+      try editor.type(keys)
+      try editor.wait("the word", "told[#told] and told[#told]:find('is kept', 1, true)")
+    }
+    try editor.lua("told = {}")
+    try editor.type(":new<CR>:q<CR>")
+    try editor.wait("one window", "vim.fn.winnr('$') == 1")
+    #expect(try editor.value("#told") == "0")
+  }
+
+  @Test(arguments: Neovim.programs)
   func `another title means another name, with marks, undo and windows as they were`(
     _ program: String
   ) throws {

@@ -491,6 +491,21 @@ struct `The client for Vim: a note as a buffer like others` {
     #expect(try vim.eval("[mode(), decent_notes#Status()]->string()") == "['i', 'connected']")
   }
 
+  @Test func `who leaves by force is told that nothing is thrown away`() throws {
+    let vim = try Vim()
+    let note = try vim.note("N", "text")
+    for keys in [":q!\r", ":quit!\r", "ZQ"] {
+      try vim.run("split")
+      try vim.run("edit note://\(note)")
+      let text = try vim.text(note)
+      try vim.terminal.type("Ax\u{1b}")
+      try vim.agree(note, on: text + "x")
+      try vim.terminal.type(keys)
+      try vim.terminal.wait("the word") { $0.last?.contains("what was typed is kept") == true }
+      try vim.wait("winnr('$')", "1")
+    }
+  }
+
   @Test func `CTRL-U deletes what was typed, whatever others write meanwhile`() throws {
     let vim = try Vim()
     let note = try vim.note("N", "first\nsecond line\nthird")

@@ -35,6 +35,15 @@ back whatever came last.  Set it before notes are opened."
   :type 'boolean
   :group 'decent-notes)
 
+;;; Keys under evil
+
+(declare-function evil-set-initial-state "ext:evil-core")
+
+(defun decent-notes--keep-keys (mode)
+  "Have the keys of MODE work under evil.
+Such a mode has those of Emacs, and j and k besides."
+  (with-eval-after-load 'evil (evil-set-initial-state mode 'emacs)))
+
 ;;; The mode
 
 (defvar-local decent-notes--saved-tick nil "The text's tick when it was last saved.")

@@ -32,6 +32,8 @@
     map)
   "The keys of `decent-notes-grep-mode'.")
 
+(decent-notes--keep-keys 'decent-notes-grep-mode)
+
 (define-derived-mode decent-notes-grep-mode special-mode "Notes-Grep"
   "The lines of notes that have a text.
 \\[next-error] and \\[previous-error] visit them from anywhere.

@@ -30,6 +30,8 @@
     map)
   "The keys of `decent-notes-history-mode'.")
 
+(decent-notes--keep-keys 'decent-notes-history-mode)
+
 (define-derived-mode decent-notes-history-mode tabulated-list-mode "History"
   "The changes of a note, the newest first.
 Each line stands for what one person did with it until they saved or paused,

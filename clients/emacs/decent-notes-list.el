@@ -53,11 +53,7 @@ Each is `eq' to the `tabulated-list-id' of its line.")
     map)
   "The keys of `decent-notes-list-mode'.")
 
-;; Its keys are those of Emacs, with j and k besides.
-(with-eval-after-load 'evil
-  (dolist (mode '(decent-notes-list-mode decent-notes-history-mode decent-notes-grep-mode))
-    (evil-set-initial-state mode 'emacs)))
-(declare-function evil-set-initial-state "ext:evil-core")
+(decent-notes--keep-keys 'decent-notes-list-mode)
 
 (define-derived-mode decent-notes-list-mode tabulated-list-mode "Notes"
   "The notes of a notebook, in the order their owner has given them.

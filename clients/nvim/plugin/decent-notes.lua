@@ -78,6 +78,10 @@ on('SessionLoadPost', '*', vim.schedule_wrap(function()
   if package.loaded['decent-notes.buffer'] then
     require('decent-notes.buffer').rename_all()
   end
+  if vim.fn.bufexists('decent-notes://list') == 1 then
+    notes()
+    require('decent-notes.list').revive()
+  end
 end))
 on('BufWinEnter', 'note://*', function() require('decent-notes.buffer').show_status() end)
 -- Text inserted into a block is repeated on the block's other lines when Insert mode ends, by row and column. (There is no InsertLeave
@@ -95,6 +99,7 @@ on('ModeChanged', { '\22:i*', '[iR]*:n' }, function()
 end)
 on('QuitPre', '*', function()
   if package.loaded['decent-notes.note'] then
+    require('decent-notes.buffer').quitting()
     require('decent-notes.note').settle_all_at_end(2000)
   end
 end)

@@ -55,6 +55,7 @@ augroup decent_notes
   autocmd BufUnload note://* live.Close(str2nr(expand('<abuf>')))
   autocmd ModeChanged *:* rest.NoteMode()
   autocmd CursorMoved,CursorMovedI,BufEnter note://* live.CursorMoved()
+  autocmd QuitPre note://* buffer.Quitting()
   autocmd QuitPre * live.SettleAll(2000)
   autocmd VimLeavePre * buffer.Leave()
 augroup END

@@ -131,6 +131,17 @@ end)
 
 -- Reading and writing
 
+local function tell_kept()
+  vim.defer_fn(function() server.tell('what was typed is kept; u in the note takes it back') end, 10)
+end
+
+--- Says that nothing is thrown away by `:quit!`, as it would be of a file: for QuitPre.
+function M.quitting()
+  if note.of() and vim.fn.histget(':', -1):find('^%s*q[uit]*!') then
+    tell_kept()
+  end
+end
+
 --- Maps u and CTRL-R to undo and redo of the note, and also the user's own keys that are mapped to just these.
 local function map_undo(buffer)
   local methods = { u = 'note/undo', ['\18'] = 'note/redo' }
@@ -232,6 +243,10 @@ function M.read(buffer, name)
   end
   on({ 'CursorMoved', 'CursorMovedI' }, note.cursor_moved)
   typed.prepare(buffer, group)
+  vim.keymap.set('n', 'ZQ', function()
+    tell_kept()
+    vim.cmd('quit!')
+  end, { buffer = buffer, desc = 'quit; what was typed is kept' })
   -- Also when :e! reads the buffer again.
   on('BufUnload', M.close)
   rename(shown)

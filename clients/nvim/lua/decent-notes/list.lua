@@ -40,6 +40,8 @@ function rows.prepare(row)
   }, '  ') .. (row.snippet and '  ' .. row.snippet:gsub('%c', ' ') or '')
 end
 
+--- The name of its buffer.
+local name = 'decent-notes://list'
 local orders = { 'order', 'modified', 'created', 'title' }
 local before = {
   modified = function(a, b) return a.note.modified > b.note.modified end,
@@ -361,7 +363,7 @@ function M.open()
     return api.nvim_win_set_buf(0, list.buffer)
   end
   list.lines, list.shown, list.tag, list.order = { '' }, {}, '', 'order'
-  list.buffer = scratch.show('decent-notes://list', {}, 'decentnotes')
+  list.buffer = scratch.show(name, {}, 'decentnotes')
   vim.bo.bufhidden = 'hide'
   vim.opt_local.wrap, vim.opt_local.cursorline = false, true
   if vim.go.statusline == '' then
@@ -383,6 +385,25 @@ function M.open()
   api.nvim_create_autocmd('BufWinEnter', { buffer = list.buffer, callback = rows.refresh })
   vim.keymap.set('n', 'g?', help, { buffer = list.buffer, desc = 'help' })
   show(false, '')
+end
+
+--- A session that had the list has made an empty buffer of its name. Shows the list in the windows of that.
+function M.revive()
+  for _, dead in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_get_name(dead) == name and dead ~= list.buffer then
+      local windows = vim.fn.win_findbuf(dead)
+      for _, window in ipairs(windows) do
+        api.nvim_win_call(window, function()
+          vim.cmd('enew')
+          vim.bo.bufhidden = 'wipe'
+        end)
+      end
+      pcall(api.nvim_buf_delete, dead, { force = true })
+      for _, window in ipairs(windows) do
+        api.nvim_win_call(window, M.open)
+      end
+    end
+  end
 end
 
 return M

@@ -75,6 +75,8 @@ export def Read()
     if get(g:, 'decent_notes_undo', true)
       MapUndo()
     endif
+    nnoremap <buffer> ZQ <Cmd>call decent_notes#buffer#QuitKept()<CR>
+    b:note_keys = get(b:, 'note_keys', []) + ['ZQ']
     # Unless the user has another mapping than that of defaults.vim.
     if ['', '<C-G>u<C-U>']->index(maparg('<C-U>', 'i')) >= 0
       inoremap <buffer> <C-U> <Cmd>call decent_notes#edit#DeleteTyped()<CR>
@@ -167,6 +169,23 @@ export def Renamed()
       execute 'silent! xunmap <buffer>' key
     endfor
   endif
+enddef
+
+# Says that nothing is thrown away by `:quit!`, as it would be of a file: for QuitPre.
+export def Quitting()
+  if !empty(live.Of(bufnr())) && histget(':', -1) =~ '^\s*q\%[uit]!'
+    TellKept()
+  endif
+enddef
+
+# What ZQ does.
+export def QuitKept()
+  TellKept()
+  quit!
+enddef
+
+def TellKept()
+  timer_start(10, (_) => server.Tell('what was typed is kept; u in the note takes it back', 'None'))
 enddef
 
 # Undo {{{1
