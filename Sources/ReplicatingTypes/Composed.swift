@@ -113,7 +113,7 @@ extension Composed {
     if let odd = seen.odd { throw Self.mistake(odd) }
   }
 
-  /// The mistake that let a part, which has so many behind it, join more than the others.
+  /// The mistake that let a part join more than the others. `odd`: the number of parts behind it in the list.
   @usableFromInline
   static func mistake(_ odd: Int) -> InvalidChange {
     InvalidChange(

@@ -76,7 +76,7 @@ extension Constant.Changes: BinaryCodable where Value: BinaryCodable {
 /// A value that stands in the list of a composed one as it is, without `@Constant`, and never changes there: an identity, say. A type that has an
 /// encoding becomes one by `extension TaskID: ConstantPart {}`.
 ///
-/// Who changes it all the same has another value, which refuses to be merged with the first.
+/// A value in the place of another one refuses to be merged with that.
 public protocol ConstantPart: Replicable, Hashable, Sendable
 where Changes == Constant<Self>.Changes, MergeFailure == InvalidChange {}
 

@@ -19,7 +19,7 @@ public protocol PartsOf<Whole> {
   func addJoinedVersions(of whole: Whole, to seen: inout PartVersions)
   /// Lets all parts remember what was joined.
   func setJoinedVersion(of whole: inout Whole, to joined: JoinedVersion)
-  /// The key path of a part, which has so many behind it, in words.
+  /// The key path of a part in words. `place`: the number of parts behind it in the list.
   func name(of place: Int) -> String
   /// The changes of each part. Adds what the parts have joined, too.
   func changes(

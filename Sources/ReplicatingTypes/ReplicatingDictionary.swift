@@ -144,7 +144,7 @@ public struct ReplicatingDictionary<Key: Hashable & Sendable, Value: Replicable 
     return try body(&entry.value, &replica)
   }
 
-  /// Puts a value under a key, as one change: a new one that `replica` alone has changed, or nobody, or a copy of the value that is here with changes
+  /// Puts a value under a key, as one change: a new one without changes or with those of `replica`, or a copy of the value that is here with changes
   /// of `replica`. Where others put a value under the same key meanwhile, the two merge.
   ///
   /// Throws, and leaves the dictionary as it was, when others have changed the value, too; when the one here began with other initial values;

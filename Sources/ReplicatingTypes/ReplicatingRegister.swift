@@ -112,7 +112,7 @@ extension ReplicatingRegister: Replicable {
   /// The winning write alone: those it beat have nothing to say any more. The initial value comes with each write, and with the changes since
   /// nothing, so that a register that began differently refuses them.
   public struct Changes: ReplicatingChanges, Sendable {
-    /// What they tell, in memory of its own: so the size of changes does not depend on the type of the value, and those that tell nothing, as of
+    /// The write or the initial value that they tell, in memory of its own: so the size of changes does not depend on the type of the value, and those that tell nothing, as of
     /// most parts of a composed value, are copied without looking that up.
     private indirect enum News: Sendable {
       /// The initial value of a register that nobody wrote.

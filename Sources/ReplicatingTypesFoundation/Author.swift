@@ -1,6 +1,6 @@
 public import ReplicatingTypes
 
-/// Who edits: a replica that views and observable objects can hold. A `Replica` can't be copied, so no structure that is copied may have one.
+/// The author of edits: a replica that views and observable objects can hold. A `Replica` can't be copied, so no structure that is copied may have one.
 ///
 ///     let author = Author()
 ///     var title = ReplicatingRegister("")

@@ -13,7 +13,7 @@ public import ReplicatingTypes
 @Observable public final class Document<Value: Replicable> {
   /// The value, as it is now.
   public private(set) var value: Value
-  /// Who makes the edits.
+  /// The author of the edits.
   @ObservationIgnored public let author: Author
   /// Called after each edit that changed something, with what it changed: for a file, or for other replicas, of which each takes them by `apply`.
   @ObservationIgnored public var onEdit: ((Value.Changes) -> Void)?

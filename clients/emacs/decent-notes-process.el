@@ -355,7 +355,8 @@ That of the buffer it was opened from may be gone, or on another machine."
   (if (file-directory-p "~/") (expand-file-name "~/") "/"))
 
 (defun decent-notes--say (verb)
-  "Return what comes of VERB on a command line; signal a `user-error' if it fails."
+  "Run VERB of the program, and return the last line of its output.
+Signal a `user-error' if it fails."
   (let ((words (append (ensure-list decent-notes-program)
                        (when decent-notes-notebook
                          (list "--notebook" (expand-file-name decent-notes-notebook)))
@@ -365,7 +366,7 @@ That of the buffer it was opened from may be gone, or on another machine."
       (let ((status (apply #'call-process (car words) nil t nil (cdr words)))
             (said (string-trim (buffer-string))))
         (unless (eql status 0) (user-error "%s" said))
-        said))))
+        (car (last (split-string said "\n")))))))
 
 (defun decent-notes--start ()
   "Start the process, or signal a `user-error'."

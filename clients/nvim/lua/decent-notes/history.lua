@@ -34,7 +34,7 @@ local function bring_back(id, text, base)
   end
 end
 
---- What stands on the first line.
+--- The first line.
 local keys = '<CR> shows the text of then, r brings it back, q leaves'
 
 --- :NoteHistory. `before` is the buffer to which `q` leads, the present one if it is nil; the cursor goes to the line `row`, if it is given.

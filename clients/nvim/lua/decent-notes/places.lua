@@ -3,7 +3,7 @@
 local buffers = require('decent-notes.buffer')
 local server = require('decent-notes.server')
 
--- So many notes are listed at most.
+-- `most`: the most notes that are listed.
 local M = { most = 1000 }
 
 --- The lines with a range, each with its first one.

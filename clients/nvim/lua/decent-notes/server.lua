@@ -289,7 +289,7 @@ local function notebook()
   return vim.g.decent_notes_notebook and vim.fn.fnamemodify(vim.fn.expand(vim.g.decent_notes_notebook), ':p')
 end
 
---- What a verb of the program's says, as on a command line; nil if it fails, which the user was told.
+--- Runs a verb of the program, as on a command line, and returns the last line of its output; nil if it fails, which the user was told.
 function M.say(verb)
   local command = words()
   vim.list_extend(command, notebook() and { '--notebook', notebook(), verb } or { verb })
@@ -297,7 +297,7 @@ function M.say(verb)
   if not started or vim.v.shell_error ~= 0 then
     return M.tell(vim.trim(said), vim.log.levels.WARN)
   end
-  return vim.trim(said)
+  return vim.trim(said):match('[^\n]*$')
 end
 
 --- Starts a process unless there is one. `is_again`: it takes the place of one that died. Returns false if it cannot be started, which

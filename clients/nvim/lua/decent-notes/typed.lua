@@ -1,11 +1,11 @@
--- What was typed since an insertion began. Neovim remembers where that was, but not that edits of others have moved the place: CTRL-U would then
+-- CTRL-U in Insert mode. Neovim remembers where an insertion began, but not that edits of others have moved the place: CTRL-U would then
 -- delete all of the line before the cursor. An extmark moves with the text.
 
 local M = {}
 local api = vim.api
 local marks = api.nvim_create_namespace('decent-notes-typed')
 
---- Where the insertion in a buffer began: row and column, from 0.
+--- The row and column, from 0, where the insertion in a buffer began, and the extmark there.
 local began = {}
 
 local function begin(buffer)
@@ -16,7 +16,7 @@ local function begin(buffer)
   began[buffer] = { id = id, place = place }
 end
 
---- What CTRL-U does in Insert mode: deletes what was typed in the line, or all before the cursor where nothing was.
+--- Deletes what was typed in the line, or all before the cursor where nothing was.
 local function delete_typed(buffer)
   local insertion = began[buffer]
   local place = insertion and api.nvim_buf_get_extmark_by_id(buffer, marks, insertion.id, {}) or {}

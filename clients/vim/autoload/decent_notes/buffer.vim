@@ -178,7 +178,7 @@ export def Quitting()
   endif
 enddef
 
-# What ZQ does.
+# ZQ.
 export def QuitKept()
   TellKept()
   quit!

@@ -134,7 +134,7 @@ enddef
 
 # History {{{1
 
-# What stands on its first line.
+# The first line of a history.
 const PAST_KEYS = '<CR> shows the text of then, r brings it back, q leaves'
 
 export def History()

@@ -76,7 +76,7 @@ def IsImpossible(lines: list<string>): bool
   return match(lines, IMPOSSIBLE) >= 0 || json_decode(json_encode(lines)) != lines
 enddef
 
-# Where an insertion began, by row and column, and whether edits have moved that place. Vim remembers it, too, but not that it has moved.
+# The row and column where an insertion began, and whether edits have moved that place. Vim's own memory of it does not move.
 var insertion: dict<any> = {buf: 0, place: [0, 0], isMoved: false}
 
 # For InsertEnter.
@@ -84,7 +84,7 @@ export def BeginInsertion()
   insertion = {buf: bufnr(), place: Place(getpos('.')), isMoved: false}
 enddef
 
-# What CTRL-U does in Insert mode: deletes what was typed in the line, or all before the cursor where nothing was.
+# CTRL-U in Insert mode: deletes what was typed in the line, or all before the cursor where nothing was.
 export def DeleteTyped()
   var [row, column] = Place(getpos('.'))
   var [first, start] = insertion.place

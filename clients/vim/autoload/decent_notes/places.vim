@@ -5,7 +5,7 @@ import autoload './buffer.vim'
 import autoload './live.vim'
 import autoload './server.vim'
 
-# So many notes are listed at most.
+# The most notes that are listed.
 export const MOST = 1000
 
 # Puts places into the quickfix list, and goes to the first one. Each match has a note, ranges in its text, and the line of the first range;

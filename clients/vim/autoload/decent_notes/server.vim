@@ -181,14 +181,14 @@ def Notebook(): string
   return notebook == '' ? '' : expand(notebook)->fnamemodify(':p')
 enddef
 
-# What a verb of the program's says, as on a command line. An error is thrown.
+# Runs a verb of the program, as on a command line, and returns the last line of its output. An error is thrown.
 export def Say(verb: string): string
   var words = Words() + (Notebook() == '' ? [] : ['--notebook', Notebook()]) + [verb]
   var said = words->mapnew((_, word) => shellescape(word))->join()->system()->trim()
   if v:shell_error != 0
     throw $'Decent Notes: {said}'
   endif
-  return said
+  return said->split("\n")->get(-1, '')
 enddef
 
 # Starts the process, without waiting for its answer.
