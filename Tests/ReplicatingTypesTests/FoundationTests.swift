@@ -6,27 +6,7 @@ import ReplicatingTypesTesting
 import TestSupport
 import Testing
 
-/// The note of the articles, as it is declared there.
-private struct Note: Identifiable, Composed, Codable, Equatable {
-  enum Priority: Int, Codable, BinaryCodable {
-    case low, normal, high
-  }
-
-  enum Tag: String, Codable, CaseIterable, BinaryCodable {
-    case home, work, travel, leisure
-  }
-
-  var id: UUID = .init()
-  var title: ReplicatingRegister<String> = .init("")
-  var text: ReplicatingArray<Character> = .init()
-  var tags: ReplicatingSet<Tag> = .init()
-  var priority: ReplicatingRegister<Priority> = .init(.normal)
-  var creationDate: Date = .init()
-
-  static var parts: some PartsOf<Self> {
-    Composition(\Self.id, \.title, \.text, \.tags, \.priority, \.creationDate)
-  }
-}
+private typealias Note = `From the articles to here`.Note
 
 private struct Address: Hashable, JSONCodable {
   var street: String
@@ -107,7 +87,7 @@ private struct Address: Hashable, JSONCodable {
     let merged = try mine.merged(with: theirs)
     #expect(try merged == theirs.merged(with: mine))
     #expect(merged.title.value == "Shopping" && merged.priority.value == .high)
-    #expect(merged.tags.values == [.home] && merged.text.values == ["M"])
+    #expect(merged.tags.values == [.home] && merged.text.string == "M")
     let json = try JSONEncoder().encode(merged)
     #expect(try JSONDecoder().decode(Note.self, from: json) == merged)
     #expect(String(decoding: json, as: UTF8.self).contains(#""id":"\#(mine.id.uuidString)""#))
