@@ -62,6 +62,8 @@ struct `The client for Emacs: saving` {
     let emacs = session.emacs
     func ends(_ command: String, _ count: Int) throws {
       try emacs.type("A  ")
+      // Escape that is followed by a colon before Emacs has read it is `M-:`.
+      try emacs.wait("Insert state") { $0.contains { $0.contains(" <I> ") } }
       try emacs.press("Escape")
       try emacs.wait("Normal state") { $0.contains { $0.contains(" <N> ") } }
       try session.wait("the blanks") { try session.text()?.hasPrefix("one  \n") == true }
