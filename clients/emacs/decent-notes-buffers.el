@@ -109,6 +109,8 @@ mouse; `decent-notes-path' shows it, too.
   ;; A change of the major mode keeps this hook, but until something sets it or
   ;; the buffer is left, Emacs 28 runs the hook without its local part.
   (add-hook 'after-change-functions #'decent-notes--record-change nil t)
+  (add-hook 'input-method-activate-hook #'decent-notes--watch-conversions nil t)
+  (decent-notes--watch-conversions)
   ;; A copy of the buffer is no note.
   (add-hook 'clone-buffer-hook
             (lambda ()

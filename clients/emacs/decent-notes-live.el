@@ -55,7 +55,8 @@ Slots of this client:
 `kept-way'      what the file beside it has, see `decent-notes--write-way'
 `keep-problem'  why the text could not be written to a file
 `unhashed-p'    non-nil if the last change had no hash
-`letters'       how many letters were typed in a row, as one step of undo
+`letters'       how many letters were typed in a row, as one step of undo; 0 if
+                the next one begins another
 `half-sent-p'   non-nil if the present step of undo has sent a change
 `stuck-told-p'  non-nil if the user was told that too many changes have no answer
 `cursor-timer'  the timer that will send the place of point"
@@ -138,6 +139,58 @@ with long lines in hooks of Emacs 29: it is tried again later."
   (let ((coding-system-for-write 'utf-8-unix))
     (secure-hash 'sha256 (current-buffer))))
 
+;;; Input methods
+
+;; An input method inserts letters that it will replace, and waits for keys below
+;; the command loop.  What it has found is inserted at the end of the conversion,
+;; by Hangul at once, else by commands, one for each character.
+
+(defvar decent-notes--converting nil
+  "The buffer in which an input method waits for the end of a conversion, or nil.")
+
+(defvar decent-notes--converted-p nil
+  "Non-nil if commands insert the characters of a conversion now.")
+
+(defun decent-notes--convert (function &rest arguments)
+  "Call FUNCTION, an input method, with ARGUMENTS; only what it finds is sent."
+  (let ((note decent-notes--here) (size (buffer-size)) events)
+    (when note (decent-notes--send-pending note))
+    (let ((decent-notes--converting (current-buffer)))
+      (setq events (apply function arguments)))
+    (when note
+      ;; Quail reports none of its changes, and has taken all of them back.
+      (when (and (= size (buffer-size)) (not (decent-notes--note-pending-head note)))
+        (setf (decent-notes--note-tick note) (buffer-chars-modified-tick)))
+      (setq decent-notes--converted-p (cdr events))
+      (unless (and events (null (cdr events))) (setf (decent-notes--note-letters note) 0))
+      (decent-notes--enqueue (lambda () (decent-notes--send-unsent note))))
+    events))
+
+(defun decent-notes--watch-conversions ()
+  "Notice the conversions of the input method of this buffer."
+  (when (local-variable-p 'input-method-function)
+    (add-function :around (local 'input-method-function) #'decent-notes--convert)))
+(put 'decent-notes--watch-conversions 'permanent-local-hook t)
+
+(defun decent-notes--converting-p (note)
+  "Return non-nil while an input method has letters in NOTE that it will replace.
+SKK returns to the command loop meanwhile."
+  (let ((buffer (decent-notes--note-buffer note)))
+    (and (buffer-live-p buffer)
+         (or (eq buffer decent-notes--converting)
+             (with-current-buffer buffer (bound-and-true-p skk-henkan-mode))))))
+
+(defun decent-notes--send-converted (note)
+  "Send the conversion that was inserted in NOTE as one step of undo.
+Return non-nil if more of its characters are to come."
+  (when decent-notes--converted-p
+    (unless (setq decent-notes--converted-p unread-post-input-method-events)
+      (decent-notes--send-pending note)
+      (setf (decent-notes--note-letters note) 0))
+    decent-notes--converted-p))
+
+;;; Own changes
+
 (defun decent-notes--record-change (beg end old)
   "Record that OLD characters became those between BEG and END."
   (when-let ((note decent-notes--here))
@@ -161,7 +214,7 @@ with long lines in hooks of Emacs 29: it is tried again later."
   "Send what is pending after a command, and the place of point.
 What a keyboard macro does is sent when it is over, as one change."
   (when-let ((note (and (not executing-kbd-macro) decent-notes--here)))
-    (decent-notes--send-pending note)
+    (unless (decent-notes--send-converted note) (decent-notes--send-pending note))
     (unless (decent-notes--inserting-p) (setf (decent-notes--note-half-sent-p note) nil))
     (decent-notes--cursor-moved note)))
 (put 'decent-notes--after-command 'permanent-local-hook t)
@@ -173,6 +226,7 @@ If many changes have not been answered, it is sent when they are."
     (let ((missed (not (eql (buffer-chars-modified-tick) (decent-notes--note-tick note)))))
       (when (or missed (decent-notes--note-pending-head note))
         (cond ((not (decent-notes--note-attachment note)))
+              ((decent-notes--converting-p note))
               ((decent-notes--stuck-p note) (decent-notes--tell-stuck note))
               (t (setf (decent-notes--note-stuck-told-p note) nil)
                  (decent-notes--send-text
@@ -204,7 +258,8 @@ even at \\[keyboard-quit]."
   "Send all of NOTE that the process lacks.  Resume NOTE if it is detached.
 Without a process nothing is sent."
   (cond ((not (decent-notes--note-attachment note))
-         (when (and decent-notes--ready (not (decent-notes--note-opening-p note)))
+         (when (and decent-notes--ready (not (decent-notes--note-opening-p note))
+                    (not (decent-notes--converting-p note)))
            (decent-notes--resume note)))
         ((decent-notes--note-needs-whole-p note) (decent-notes--send-whole note))
         (t (decent-notes--send-pending note))))
@@ -428,6 +483,7 @@ Commands remember positions, `query-replace' among them, and so does what reads
 their arguments in the minibuffer, isearch, for going back, and evil.  So does
 Lisp code that waits in a timer or for another program."
   (or real-this-command
+      (decent-notes--converting-p note)
       (minibufferp (window-buffer))
       (buffer-local-value 'isearch-mode (window-buffer))
       (seq-some (lambda (buffer)
@@ -565,7 +621,7 @@ beginning of a line, it stays with that line."
   "The user pauses: send hashes that were left out, and set the bases of notes."
   (dolist (note (unless decent-notes--sending decent-notes--notes))
     (decent-notes--send-pending note)
-    (when (decent-notes--note-attachment note)
+    (when (and (decent-notes--note-attachment note) (not (decent-notes--converting-p note)))
       (decent-notes--in-whole note
         (cond ((decent-notes--unsent-p note))
               ((decent-notes--note-unhashed-p note)
@@ -600,7 +656,8 @@ beginning of a line, it stays with that line."
   (unless decent-notes--sending (decent-notes--send-pending note))
   (decent-notes--in-whole note
     (unless (or (not (decent-notes--note-attachment note)) (decent-notes--stuck-p note)
-                decent-notes--sending (decent-notes--stopped-p))
+                decent-notes--sending (decent-notes--stopped-p)
+                (decent-notes--converting-p note))
       (let ((end (decent-notes--position (point))))
         (decent-notes--notify
          'note/cursor
