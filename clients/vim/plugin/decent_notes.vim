@@ -52,6 +52,7 @@ augroup decent_notes
   autocmd BufWinEnter,SessionLoadPost notes://list list.Shown()
   autocmd BufEnter notes://list list.Entered()
   autocmd InsertEnter note://* edit.BeginInsertion()
+  autocmd InsertLeave note://* edit.EndInsertion()
   autocmd BufUnload note://* live.Close(str2nr(expand('<abuf>')))
   autocmd ModeChanged *:* rest.NoteMode()
   autocmd CursorMoved,CursorMovedI,BufEnter note://* live.CursorMoved()

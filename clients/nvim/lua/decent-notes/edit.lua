@@ -259,7 +259,7 @@ function M.apply(buffer, edits, is_jump)
     selection = place(start[2] - 1, start[3] - 1, {})
   end
   for _, mark in ipairs(vim.list_extend(vim.fn.getmarklist(buffer), vim.fn.getmarklist())) do
-    if mark.mark:find('^\'[a-zA-Z<>]$') and (mark.pos[1] == buffer or mark.mark:find('[a-z<>]')) then
+    if mark.mark:find('^\'[][a-zA-Z<>]$') and (mark.pos[1] == buffer or mark.mark:find('[][a-z<>]')) then
       place(mark.pos[2] - 1, mark.pos[3] - 1, { mark = mark.mark:sub(2) })
     end
   end

@@ -78,8 +78,14 @@ export def Read()
     nnoremap <buffer> ZQ <Cmd>call decent_notes#buffer#QuitKept()<CR>
     b:note_keys = get(b:, 'note_keys', []) + ['ZQ']
     # Unless the user has another mapping than that of defaults.vim.
-    if ['', '<C-G>u<C-U>']->index(maparg('<C-U>', 'i')) >= 0
-      inoremap <buffer> <C-U> <Cmd>call decent_notes#edit#DeleteTyped()<CR>
+    for key in ['<C-U>', '<C-W>']
+      var mapped = maparg(key, 'i')
+      if ['', '<C-G>u' .. key]->index(mapped) >= 0
+        execute $'inoremap <buffer> {key} <Cmd>call decent_notes#edit#DeleteTyped("\<lt>{key[1 :]}", {empty(mapped) ? 0 : 1})<CR>'
+      endif
+    endfor
+    if maparg('gi', 'n') == ''
+      nnoremap <buffer> gi <Cmd>call decent_notes#edit#ContinueInsertion()<CR>
     endif
   endif
   if &g:statusline == ''

@@ -76,24 +76,65 @@ def IsImpossible(lines: list<string>): bool
   return match(lines, IMPOSSIBLE) >= 0 || json_decode(json_encode(lines)) != lines
 enddef
 
-# The row and column where an insertion began, and whether edits have moved that place. Vim's own memory of it does not move.
-var insertion: dict<any> = {buf: 0, place: [0, 0], isMoved: false}
+# Where the last insertion in each buffer began and ended, and whether edits have moved these places: Vim's own memory of them does not move.
+var insertions: dict<dict<any>> = {}
 
 # For InsertEnter.
 export def BeginInsertion()
-  insertion = {buf: bufnr(), place: Place(getpos('.')), isMoved: false}
+  insertions[bufnr()] = {start: Place(getpos('.')), isStartMoved: false, end: [], isEndMoved: false}
 enddef
 
-# CTRL-U in Insert mode: deletes what was typed in the line, or all before the cursor where nothing was.
-export def DeleteTyped()
-  var [row, column] = Place(getpos('.'))
-  var [first, start] = insertion.place
-  if !insertion.isMoved || insertion.buf != bufnr() || row != first || column <= start
-    feedkeys("\<C-G>u\<C-U>", 'ni')
-  else
-    setline(row + 1, strpart(getline('.'), 0, start) .. strpart(getline('.'), column))
-    cursor(row + 1, start + 1)
+# For InsertLeave.
+export def EndInsertion()
+  var insertion = get(insertions, bufnr(), {})
+  if !empty(insertion)
+    insertion.end = Place(getpos("'^"))
+    if insertion.isStartMoved
+      setpos("'[", [0, insertion.start[0] + 1, insertion.start[1] + 1, 0])
+    endif
   endif
+enddef
+
+# CTRL-U and CTRL-W in Insert mode: deletes what was typed in the line, or its last word, or before it where nothing was typed. Vim
+# itself does it as long as it knows where the insertion began; `isStep`: as an undo step of its own, as by the mapping of defaults.vim.
+export def DeleteTyped(key: string, isStep: bool)
+  var [row, column] = Place(getpos('.'))
+  var insertion = get(insertions, bufnr(), {isStartMoved: false})
+  if !insertion.isStartMoved
+    feedkeys((isStep ? "\<C-G>u" : '') .. key, 'ni')
+  elseif row != insertion.start[0] || column <= insertion.start[1]
+    # Vim takes the cursor for the beginning then.
+    feedkeys("\<C-G>u" .. key, 'ni')
+  else
+    var start = insertion.start[1]
+    var end = start + (key == "\<C-U>" ? 0 : strlen(WithoutWord(strpart(getline('.'), start, column - start))))
+    setline(row + 1, strpart(getline('.'), 0, end) .. strpart(getline('.'), column))
+    cursor(row + 1, end + 1)
+  endif
+enddef
+
+# A text without its last word and the blanks behind it.
+def WithoutWord(text: string): string
+  var chars = split(text, '\zs')
+  while !empty(chars) && charclass(chars[-1]) == 0
+    remove(chars, -1)
+  endwhile
+  var class = empty(chars) ? 0 : charclass(chars[-1])
+  while !empty(chars) && charclass(chars[-1]) == class
+    remove(chars, -1)
+  endwhile
+  return join(chars, '')
+enddef
+
+# `gi` in Normal mode: goes on where the last insertion ended.
+export def ContinueInsertion()
+  var insertion = get(insertions, bufnr(), {isEndMoved: false})
+  var keys = 'gi'
+  if insertion.isEndMoved
+    cursor(insertion.end[0] + 1, insertion.end[1] + 1)
+    keys = insertion.end[1] < strlen(getline('.')) ? 'i' : 'a'
+  endif
+  feedkeys(v:count1 .. keys, 'ni')
 enddef
 
 # Applies edits that all refer to the text before them and are in ascending order. `isJump`: the cursor goes to the first one.
@@ -102,7 +143,7 @@ export def Apply(buf: number, edits: list<dict<any>>, isJump: bool)
   var isVisual = buf == bufnr() && mode() =~ "^[vV\<C-V>sS\<C-S>]"
   var anchor = Place(getpos('v'))
   var marks = (getmarklist(buf) + getmarklist()->filter((_, mark) => mark.pos[0] == buf))
-    ->filter((_, mark) => mark.mark =~ '[a-zA-Z<>]')->mapnew((_, mark) => ({name: mark.mark, place: Place(mark.pos)}))
+    ->filter((_, mark) => mark.mark =~ '[][a-zA-Z<>]')->mapnew((_, mark) => ({name: mark.mark, place: Place(mark.pos)}))
   var target: list<number> = []
   if isJump && !empty(edits)
     var [start, new] = [edits[0].start, edits[0].new]
@@ -125,10 +166,16 @@ export def Apply(buf: number, edits: list<dict<any>>, isJump: bool)
       window.top = Move([window.top, 0], isPushing && window.top > 0)[0]
     endfor
     anchor = Move(anchor, isPushing)
-    if insertion.buf == buf && mode() =~ '^[iR]'
-      var place = Move(insertion.place, isAbove)
-      insertion.isMoved = insertion.isMoved || place != insertion.place
-      insertion.place = place
+    if has_key(insertions, buf)
+      var insertion = insertions[buf]
+      var place = Move(insertion.start, isAbove)
+      insertion.isStartMoved = insertion.isStartMoved || place != insertion.start
+      insertion.start = place
+      if !empty(insertion.end)
+        place = Move(insertion.end, isAbove)
+        insertion.isEndMoved = insertion.isEndMoved || place != insertion.end
+        insertion.end = place
+      endif
     endif
     for mark in marks
       mark.place = Move(mark.place, isPushing)
