@@ -837,6 +837,29 @@ struct `The client for Neovim: buffers, commands, the list` {
       "nobody", "require('decent-notes').status() == 'connected' and #\(marks) == 0")
   }
 
+  /// Neovim 0.7 shows no text within lines.
+  @Test(arguments: Neovim.programs)
+  func `a name is behind the word, and right behind its cursor where words have no blanks`(
+    _ program: String
+  ) throws {
+    let scene = try Scene(program)
+    for (word, place, column) in [
+      ("日本語", 6, 9), ("ภาษา", 0, 3), ("word ", 6, 9), ("日本API", 6, 9),
+    ] {
+      try scene.receive(String(repeating: word, count: 100))
+      let shown = try scene.editor.lua(
+        """
+        if vim.fn.has('nvim-0.10') == 0 then return \(column) end
+        local place = { line = 0, character = \(place) }
+        require('decent-notes.participants').show(0, { { name = 'Ana', ranges = { { start = place, ['end'] = place } } } })
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces()['decent-notes'], 0, -1, { details = true })) do
+          if mark[4].virt_text_pos == 'inline' then return mark[3] end
+        end
+        """)
+      #expect(shown?.integer == column, "\(word)")
+    }
+  }
+
   @Test(arguments: Neovim.programs)
   func `others are not shown in a text that was changed since`(_ program: String) throws {
     let scene = try Scene(program, text: "one\ntwo and more")

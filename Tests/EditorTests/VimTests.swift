@@ -726,6 +726,23 @@ struct `The client for Vim` {
     try vim.wait("prop_list(3)->len()", "0")
   }
 
+  @Test func `a name is behind the word, and right behind its cursor where words have no blanks`()
+    throws
+  {
+    // In a line that is wider than the window.
+    for (word, place, shown) in [
+      ("日本語", 6, "日本語 Ana日本語日本語"), ("ภาษา", 0, "ภ Anaาษา"), ("word ", 6, "word word Ana word"),
+      ("日本API", 6, "日本API Ana日本"),
+    ] {
+      let (vim, _) = try Vim.showing(String(repeating: word, count: 100))
+      let at = "{'line': 0, 'character': \(place)}"
+      try vim.run(
+        "call decent_notes#participants#Show(bufnr(), [{'name': 'Ana', 'ranges': [{'start': \(at), 'end': \(at)}]}])"
+      )
+      try vim.terminal.wait("the name behind \(word)") { $0[0].hasPrefix(shown) }
+    }
+  }
+
   @Test func `others are not shown in a text that was changed since`() throws {
     let (vim, _) = try Vim.showing("one\ntwo and more")
     try vim.run(

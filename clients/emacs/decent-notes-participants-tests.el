@@ -55,6 +55,17 @@
       (decent-notes--show-participants nil)
       (should-not (overlays-in 1 (point-max))))))
 
+(decent-notes-tests-deftest names-in-texts-without-blanks
+    "In a long line without blanks between words, a name is right behind its cursor."
+  (pcase-dolist (`(,word ,column ,before) '(("日本語" 2 "日本語") ("ภาษา" 0 "ภ") ("日本API" 2 "日本API")
+                                            ("한국어 " 0 "한국어")))
+    (with-temp-buffer
+      (insert (mapconcat #'identity (make-list 100 word) ""))
+      (decent-notes--show-participants
+       (list (decent-notes-participants-tests-at 0 column "Ana" 1)))
+      (should (equal (decent-notes-participants-tests-shown)
+                     (list (list before " Ana" 'decent-notes-participant-1)))))))
+
 (decent-notes-tests-deftest many-participants
     "Of very many participants the first are shown in the text, as names as far as there is room."
   (with-temp-buffer

@@ -192,6 +192,11 @@ COLUMNS and ROOM are for `decent-notes--show-name'."
                              (propertize name 'face face))))
       (puthash place left room))))
 
+(defconst decent-notes--unspaced
+  "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff"
+  "The scripts that are written without blanks, for `skip-chars-forward'.
+These are Thai, Lao, Burmese, Khmer, Chinese and Japanese.")
+
 (defun decent-notes--show-name (place face name columns room)
   "Show NAME with FACE beside the cursor at PLACE.
 It is behind the line, and in one that is wider than COLUMNS behind the word,
@@ -201,8 +206,11 @@ by their ends."
          (left (- (decent-notes--room end columns room) (string-width name) 1))
          (behind (if (<= 0 left) end
                    (save-excursion
-                     (goto-char (1+ place))
-                     (skip-chars-forward "^ \t\n" (+ place 13))
+                     (goto-char place)
+                     (when (= 0 (skip-chars-forward decent-notes--unspaced (1+ place)))
+                       (forward-char)
+                       (skip-chars-forward (concat "^ \t\n" decent-notes--unspaced)
+                                           (+ place 13)))
                      (point))))
          (at-end (= behind end)))
     (when at-end (puthash end left room))

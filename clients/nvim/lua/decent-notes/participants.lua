@@ -10,6 +10,9 @@ local colors = {
   { 160, '#d70000' }, { 26, '#005fd7' }, { 28, '#008700' }, { 97, '#875faf' }, { 130, '#af5f00' }, { 30, '#007a7a' },
   { 162, '#d70087' }, { 60, '#5f5f87' },
 }
+-- The rest of a word, or one character of the scripts that are written without blanks: Thai, Lao, Burmese, Khmer, Chinese, Japanese.
+local unspaced = [[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U20000-\U3ffff]]
+local word_pattern = ([[\%#=2\C\%([UNSPACED]\|.[^[:space:]UNSPACED]\{,12}\)]]):gsub('UNSPACED', unspaced)
 
 local function set_highlights()
   api.nvim_set_hl(0, 'DecentNotesSelection', { link = 'Visual', default = true })
@@ -169,7 +172,7 @@ function M.show(buffer, participants)
       -- A name is behind the line. In one that is wider than the window it is behind the word, because the end of the line may be far
       -- away; earlier versions cannot show it there.
       local is_far = left < 0 and cursor.character < #line and vim.fn.has('nvim-0.10') == 1
-      local word = is_far and vim.fn.matchend(line, [[.\S\{,12}]], cursor.character)
+      local word = is_far and vim.fn.matchend(line, word_pattern, cursor.character)
       if name == '' then
         -- It is beside the first cursor.
       elseif word and word < #line then

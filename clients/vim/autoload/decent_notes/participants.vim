@@ -11,6 +11,9 @@ const WIDTH = 20
 # The backgrounds of names, for terminals and otherwise: dark enough for white letters, light enough beside black.
 const COLORS = [[160, '#d70000'], [26, '#005fd7'], [28, '#008700'], [97, '#875faf'], [130, '#af5f00'], [30, '#007a7a'],
   [162, '#d70087'], [60, '#5f5f87']]
+# The rest of a word, or one character of the scripts that are written without blanks: Thai, Lao, Burmese, Khmer, Chinese, Japanese.
+const UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U20000-\U3ffff"
+const WORD = $'\%#=2\C\%([{UNSPACED}]\|.[^[:space:]{UNSPACED}]\{{,12}}\)'
 
 def Highlight()
   highlight default link DecentNotesCursor IncSearch
@@ -183,7 +186,7 @@ def ShowCursor(buf: number, at: dict<any>, line: string, color: number, name: st
     return
   endif
   # The end of a line that is wider than the window may be far away.
-  var column = hasRoom ? strlen(line) : matchend(line, '\S\{,12}', end)
+  var column = hasRoom ? strlen(line) : matchend(line, WORD, at.character)
   if column < strlen(line)
     Add(buf, type, group, at.line, column, {text: ' ' .. name})
   elseif at.character < strlen(line)
