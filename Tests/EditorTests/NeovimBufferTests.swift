@@ -217,7 +217,7 @@ struct `The client for Neovim: a note as a buffer like others` {
       try scene.editor.wait(
         "the sign", "\(status) == 'in the trash' and vim.b.decent_notes_trashed")
       #expect(try scene.editor.value("#told") == "\(2 * round - 1)")
-      #expect(try scene.editor.value("told[#told]").contains("put into the trash"))
+      #expect(try scene.editor.value("told[#told]").contains("is in the trash"))
       try scene.other.call("note/restore", ["id": scene.note])
       try scene.editor.wait(
         "no sign", "\(status) == 'connected' and not vim.b.decent_notes_trashed")

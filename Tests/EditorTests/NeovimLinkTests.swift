@@ -31,7 +31,8 @@ struct `The client for Neovim: links` {
     try editor.type("<C-o>2Ggf")
     try editor.wait("no link", "told[#told] and told[#told]:find('E447')")
     try editor.type("3Ggf")
-    try editor.wait("no note", "told[#told]:find('there is no note \"Nothing\"', 1, true)")
+    try editor.wait(
+      "no note", "told[#told]:find('no such note; :NoteNew makes one (\"Nothing\")', 1, true)")
   }
 
   @Test(arguments: Neovim.programs)

@@ -649,7 +649,7 @@ struct `The client for Neovim: buffers, commands, the list` {
     try told("Decent Notes: Not a directory")
     try editor.lua("vim.g.decent_notes_notebook = [[\(folder("notes"))]]")
     try editor.command("Note nothing")
-    try told("there is no note \"nothing\"")
+    try told("no such note; :NoteNew makes one (\"nothing\")")
     try editor.command("NoteHistory")
     try told("this is no note")
     try editor.command("edit note://nothing")

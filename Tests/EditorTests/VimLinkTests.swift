@@ -29,7 +29,7 @@ struct `The client for Vim: links` {
     try vim.terminal.wait("the message") { $0.last?.contains("E433: No tags file") == true }
     try vim.terminal.type("S[[Nothing]]\u{1b}gf")
     try vim.terminal.wait("the message") {
-      $0.last?.contains("there is no note \"Nothing\"") == true
+      $0.last?.contains("no such note; :NoteNew makes one (\"Nothing\")") == true
     }
     try vim.agree(week, on: "é [[shopping]] and [[Shopping#later|x]]\n[[Nothing]]")
   }

@@ -165,7 +165,7 @@ struct `The client for Vim: the list` {
     try vim.wait(Self.titles, "['Second', 'First', 'Target']")
     try vim.terminal.type("/ Target\rr\u{15}Errands\r")
     try vim.terminal.wait("the count") {
-      $0.last == "Decent Notes: renamed; links changed in 2 notes"
+      $0.last == "Decent Notes: renamed, links changed in 2 notes"
     }
     #expect(try vim.text(first) == "see [[Errands]] and [[Errands|here]]")
     #expect(try vim.text(second) == "[[Errands]]")
@@ -174,7 +174,7 @@ struct `The client for Vim: the list` {
     try vim.run("split note://\(target)")
     try vim.terminal.type(":NoteTitle Chores\r")
     try vim.terminal.wait("the count") {
-      $0.last == "Decent Notes: renamed; links changed in 2 notes"
+      $0.last == "Decent Notes: renamed, links changed in 2 notes"
     }
     try vim.agree(target, on: "text")
     try vim.run("wincmd p")
@@ -184,7 +184,7 @@ struct `The client for Vim: the list` {
     try vim.run("wincmd p")
     try vim.terminal.type(":NoteTitle Work\r")
     try vim.terminal.wait("the count") {
-      $0.last == "Decent Notes: renamed; links changed in 0 notes, ambiguous in 2"
+      $0.last == "Decent Notes: renamed, links changed in 0 notes, ambiguous in 2"
     }
     #expect(try vim.text(second) == "[[Chores]]")
   }

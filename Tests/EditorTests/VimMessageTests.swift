@@ -49,3 +49,27 @@ struct `The client for Vim: messages` {
     try vim.terminal.wait("why") { $0.last?.contains("does not speak the protocol: ") == true }
   }
 }
+
+@Suite struct `Messages of Vim and Neovim` {
+  /// Both clients cut a message to its line, in which pending keys and the ruler stand, too. A title stands last.
+  @Test func `what says what to do fits 80 columns`() throws {
+    let room = 80 - "Decent Notes: ".count - 13
+    var count = 0
+    for folder in [Vim.plugin + "/autoload", projectFolder.path + "/clients/nvim/lua"] {
+      for case let name as String in FileManager.default.enumerator(atPath: folder)!
+      where [".vim", ".lua"].contains(where: name.hasSuffix) {
+        let source = try String(contentsOfFile: folder + "/" + name, encoding: .utf8)
+        for line in source.split(separator: "\n")
+        where ["tell(", "Tell(", "throw "].contains(where: { line.contains($0) }) {
+          for text in line.matches(of: /'([^']*; [^']*)'/) {
+            let told = text.1.replacing("Decent Notes: ", with: "").replacing(
+              /\ \("?(%s|\{[^}]*\})"?\)$/, with: "")
+            #expect(told.count <= room, "\(name): \(told)")
+            count += 1
+          }
+        }
+      }
+    }
+    #expect(count > 20)
+  }
+}

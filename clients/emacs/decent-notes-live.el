@@ -152,7 +152,7 @@ with long lines in hooks of Emacs 29: it is tried again later."
   "Non-nil if commands insert the characters of a conversion now.")
 
 (defun decent-notes--convert (function &rest arguments)
-  "Call FUNCTION, an input method, with ARGUMENTS; only what it finds is sent."
+  "Call FUNCTION, an input method, with ARGUMENTS, and send its result alone."
   (let ((note decent-notes--here) (size (buffer-size)) events)
     (when note (decent-notes--send-pending note))
     (let ((decent-notes--converting (current-buffer)))

@@ -81,7 +81,7 @@ remote of rclone, as \"rclone:cloud:Notes\"."
      (lambda (_result) (decent-notes--tell "no link to %s any more" address))
      (lambda (problem)
        (if (equal (decent-notes--reason problem) "peerUnreachable")
-           (decent-notes--tell "no link to %s any more; it could not be reached once more" address)
+           (decent-notes--tell "no link to %s any more; it was out of reach" address)
          (decent-notes--tell "%s" (decent-notes--cause problem)))))))
 
 (defun decent-notes-peers ()

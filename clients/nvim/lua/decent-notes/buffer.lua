@@ -109,7 +109,7 @@ local function take_summary(shown, summary, is_others)
   if summary.trashed ~= vim.b[buffer].decent_notes_trashed then
     vim.b[buffer].decent_notes_trashed = summary.trashed
     if is_others then
-      server.tell(summary.trashed and ('this note was put into the trash; typing takes it out ("%s")'):format(summary.title)
+      server.tell(summary.trashed and ('this note is in the trash; typing takes it out ("%s")'):format(summary.title)
         or ('"%s" was taken out of the trash'):format(summary.title), summary.trashed and warning or nil)
     end
   end

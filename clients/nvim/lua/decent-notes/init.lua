@@ -17,7 +17,7 @@ function M.open_titled(name)
   end
   local found = vim.tbl_filter(function(it) return it.id == name or it.title == name end, listed.notes)
   if #found == 0 then
-    server.tell(('there is no note "%s"; :NoteNew makes one'):format(name), vim.log.levels.WARN)
+    server.tell(('no such note; :NoteNew makes one ("%s")'):format(name), vim.log.levels.WARN)
   elseif #found == 1 then
     actions.open(found[1])
   elseif #found > 1 then
@@ -98,7 +98,7 @@ function M.delete()
   local id = current_id()
   if id and server.call('note/delete', { id = id }) then
     changes.report(id, { 'trashed' })
-    server.tell('in the trash; typing in it takes it out, and u in the list')
+    server.tell('in the trash; typing takes it out, as u in the list')
   end
 end
 
@@ -124,7 +124,7 @@ function M.purge()
   local id = current_id()
   local found = id and server.call('note/get', { id = id })
   if found and not found.note.trashed then
-    server.tell('only notes in the trash are forgotten; dd in the list puts it there', vim.log.levels.WARN)
+    server.tell('only notes in the trash; dd in the list puts it there', vim.log.levels.WARN)
   elseif found then
     require('decent-notes.purge').ask({ found.note }, require('decent-notes.list').read_again)
   end

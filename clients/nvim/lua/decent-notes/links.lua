@@ -56,7 +56,7 @@ local function follow(link, key)
   end
   local found = server.call('notebook/resolve', { text = link.target })
   if found and #found.candidates == 0 then
-    server.tell(('there is no note "%s"; :NoteNew makes one'):format(link.target), warning)
+    server.tell(('no such note; :NoteNew makes one ("%s")'):format(link.target), warning)
   elseif found then
     vim.ui.select(found.candidates, {
       prompt = ('Which "%s"?'):format(link.target),

@@ -32,7 +32,7 @@ local function finish(peer)
     if problem and (problem.data or {}).reason ~= 'peerUnreachable' then
       server.tell(problem.message, warning)
     else
-      server.tell(('no link to %s any more%s'):format(peer, problem and '; it could not be reached once more' or ''),
+      server.tell(('no link to %s any more%s'):format(peer, problem and '; it was out of reach' or ''),
         problem and warning or nil)
     end
   end, true)

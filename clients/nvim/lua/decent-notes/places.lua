@@ -49,7 +49,7 @@ function M.show(title, matches, is_more, nothing)
   else
     vim.cmd('botright copen')
     if is_more then
-      server.tell(('only the first %d notes; there are more, which :cdo does not reach'):format(M.most), vim.log.levels.WARN)
+      server.tell(('the first %d notes; :cdo reaches no others'):format(M.most), vim.log.levels.WARN)
     end
   end
 end

@@ -203,7 +203,7 @@ function ended(self, status, problem)
   local now = uv.now() / 1000
   restarts = vim.tbl_filter(function(time) return now - time < 180 end, restarts)
   if #restarts >= 5 then
-    return M.tell('decent-notes ended again and again; :NotesRestart starts it', vim.log.levels.WARN)
+    return M.tell('the program ended too often; :NotesRestart starts it', vim.log.levels.WARN)
   end
   restarts[#restarts + 1] = now
   M.start(true)

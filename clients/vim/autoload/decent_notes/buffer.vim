@@ -304,7 +304,7 @@ export def Show(summary: dict<any>)
   if getbufvar(buf, 'note_trashed', false) != summary.trashed
     setbufvar(buf, 'note_trashed', summary.trashed)
     if summary.trashed
-      server.Tell($'"{strcharpart(summary.title, 0, 30)}" is in the trash now; typing takes it out', 'WarningMsg')
+      server.Tell($'this note is in the trash; typing takes it out ("{summary.title}")', 'WarningMsg')
     endif
     redrawstatus!
   endif

@@ -78,7 +78,7 @@ export def Delete()
   var id = Id()
   server.Call('note/delete', {id: id})
   buffer.Update(id)
-  server.Tell('in the trash; typing in it takes it out, and u in the list', 'None')
+  server.Tell('in the trash; typing takes it out, as u in the list', 'None')
 enddef
 
 # Opens the note of this day, which the program makes if there is none.
@@ -101,7 +101,7 @@ enddef
 export def Purge()
   var note: dict<any> = server.Call('note/get', {id: Id()}).note
   if !note.trashed
-    throw 'Decent Notes: only notes in the trash are forgotten; dd in the list puts it there'
+    throw 'Decent Notes: only notes in the trash; dd in the list puts it there'
   endif
   purge.Ask([note], list.Refresh)
 enddef

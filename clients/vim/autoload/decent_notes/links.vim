@@ -101,7 +101,7 @@ enddef
 def Chosen(name: string): dict<any>
   var found: list<dict<any>> = server.Call('notebook/resolve', {text: name}).candidates
   if empty(found)
-    throw $'Decent Notes: there is no note "{name}"; :NoteNew makes one'
+    throw $'Decent Notes: no such note; :NoteNew makes one ("{name}")'
   endif
   var choice = inputlist(buffer.Choices(found))
   redraw

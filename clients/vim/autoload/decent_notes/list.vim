@@ -575,7 +575,7 @@ export def Retitle(id: string, title: string)
     decent_notes#list#Update(note)
   endfor
   var left = len(result.ambiguous)
-  server.Tell($'renamed; links changed in {result.more ? "at least " : ""}{len(result.updated)} ' .. (len(result.updated) == 1 ? 'note' : 'notes')
+  server.Tell($'renamed, links changed in {result.more ? "at least " : ""}{len(result.updated)} ' .. (len(result.updated) == 1 ? 'note' : 'notes')
     .. (left == 0 ? '' : $', ambiguous in {left}'), left == 0 ? 'None' : 'WarningMsg')
 enddef
 

@@ -701,7 +701,7 @@ def Purged(note: dict<any>)
   setbufvar(note.buf, '&modified', false)
   setbufvar(note.buf, '&modifiable', false)
   redrawstatus!
-  server.Tell($'"{title}" was forgotten; :saveas keeps its text', 'WarningMsg')
+  server.Tell($'this note was forgotten; :saveas keeps its text ("{title}")', 'WarningMsg')
   if isUnsent
     LeaveUnsent(note)
   endif

@@ -41,7 +41,7 @@ def End(peer: string)
   server.Request('notebook/sync', {peer: peer, stay: false}, (response) => {
     var problem = get(response, 'error', {})
     if get(problem, 'data', {})->get('reason', '') == 'peerUnreachable'
-      server.Tell($'no link to {peer} any more; it could not be reached once more', 'WarningMsg')
+      server.Tell($'no link to {peer} any more; it was out of reach', 'WarningMsg')
     elseif empty(problem)
       server.Tell($'no link to {peer} any more', 'None')
     else

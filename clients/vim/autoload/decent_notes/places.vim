@@ -32,7 +32,7 @@ export def Show(title: string, matches: list<dict<any>>, isMore: bool, nothing: 
     throw $'Decent Notes: {nothing}'
   endif
   execute 'silent cfirst'
-  server.Tell($'{len(items)} places' .. (isMore ? $' in the first {MOST} notes; there are more, which :cdo does not reach' : ''), 'None')
+  server.Tell($'{len(items)} places' .. (isMore ? $' in {MOST} notes; :cdo reaches no others' : ''), 'None')
 enddef
 
 # See server.vim.

@@ -412,7 +412,7 @@ def Gone(channel: channel)
   endif
   filter(restarts, (_, time) => time > localtime() - PERIOD)
   if len(restarts) >= RESTARTS
-    decent_notes#server#Tell($'the program has ended {RESTARTS + 1} times in {PERIOD / 60} minutes; :NotesRestart starts it again')
+    decent_notes#server#Tell('the program ended too often; :NotesRestart starts it')
     return
   endif
   add(restarts, localtime())
