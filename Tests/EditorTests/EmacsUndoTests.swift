@@ -247,6 +247,10 @@ struct `The client for Emacs: a server that does not answer` {
     try emacs.waitForEnd()
     let ended = try EndedEditor()
     try ended.takeOver(textsIn: folder)
+    // As if Emacs had been killed while it wrote.
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
+      try "{".write(toFile: "\(folder)/\(file).new", atomically: false, encoding: .utf8)
+    }
     try session.replace("two", "two theirs")
     let again = try session.again(start: "(decent-notes-open \"Note\")")
     try again.wait("the offer") {

@@ -31,7 +31,8 @@ final class EndedEditor {
   /// Makes the unsent texts of a folder those of the ended process, by their names and by what is in the files.
   func takeOver(textsIn folder: String) throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
-      let editor = name.split(separator: ".").dropLast().joined(separator: ".")
+      let file = name.hasSuffix(".new") ? name.dropLast(4) : name[...]
+      let editor = file.split(separator: ".").dropLast().joined(separator: ".")
         .split(separator: "-").last!
       let new = name.replacingOccurrences(of: "-\(editor).", with: "-\(process).")
       let text = try String(contentsOfFile: folder + "/" + name, encoding: .utf8)

@@ -94,6 +94,12 @@ struct `The client for Neovim: without an answer` {
     try scene.editor.type("Ax<Esc>")
     try unsent.waitForText("onex\ntwo")
     let ended = try EndedEditor()
+    // As if Neovim had been killed while it wrote.
+    for file in unsent.files("").keys {
+      try "{".write(
+        toFile: unsent.state("state/decent-notes/unsent/\(file).new"), atomically: false,
+        encoding: .utf8)
+    }
     let editor = try unsent.next("answer = 1\n", ended)
     try scene.set("zero\none\ntwo")
     try editor.command("edit note://\(note)")

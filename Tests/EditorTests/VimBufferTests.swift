@@ -210,7 +210,9 @@ struct `The client for Vim: a note as a buffer like others` {
     try vim.run("set laststatus=2")
     try vim.other.call("note/delete", ["id": .string(id)])
     try vim.wait(shown, "1")
-    try vim.terminal.wait("the message") { $0.last?.contains("\"Note\" is in the trash") == true }
+    try vim.terminal.wait("the message") {
+      $0.last?.hasPrefix("Decent Notes: this note is in the trash; typing takes it out") == true
+    }
     #expect(try vim.terminal.screen().contains { $0.contains("[in the trash]") })
     try vim.other.call("note/restore", ["id": .string(id)])
     try vim.wait("decent_notes#Status()", "connected")

@@ -167,7 +167,7 @@ struct `The client for Vim: files and the trash` {
     try vim.wait("decent_notes#Status()", "in the trash")
     try vim.other.call("note/purge", ["id": .string(id)])
     try vim.terminal.wait("the word about it") {
-      $0.last?.contains("\"Note\" was forgotten;") == true
+      $0.last?.hasPrefix("Decent Notes: this note was forgotten; :saveas keeps its text") == true
     }
     #expect(
       try vim.eval("[decent_notes#Status(), g:Text(), &modified, &modifiable]->string()")

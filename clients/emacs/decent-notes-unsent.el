@@ -57,8 +57,8 @@ Whatever happens meanwhile, FILE has the old text or the new one."
                               (jsonrpc--json-encode (append (list :pid (emacs-pid)) way))))
 
 (defun decent-notes--remove-unsent (name)
-  "Remove the files of NAME."
-  (dolist (ending '(".json" ".txt"))
+  "Remove the files of NAME, also those that an Emacs was killed over."
+  (dolist (ending '(".json.new" ".json" ".txt.new" ".txt"))
     (ignore-errors (delete-file (concat name ending)))))
 
 (defun decent-notes--editor-p (process)

@@ -63,11 +63,12 @@ function M.release(note)
   in_use[note.kept or ''] = nil
 end
 
---- Removes the files of a text. `path` is theirs without the ending.
+--- Removes the files of a text, also those that a Neovim was killed over. `path` is theirs without the ending.
 function M.remove(path)
   in_use[path] = nil
-  os.remove(path .. '.txt')
-  os.remove(path .. '.json')
+  for _, ending in ipairs({ '.json.new', '.json', '.txt.new', '.txt' }) do
+    os.remove(path .. ending)
+  end
 end
 
 --- Which of these processes are editors that run. One that has ended may still be listed, as long as its parent has not waited for it.
