@@ -151,6 +151,9 @@ with long lines in hooks of Emacs 29: it is tried again later."
 (defvar decent-notes--converted-p nil
   "Non-nil if commands insert the characters of a conversion now.")
 
+(defvar decent-notes--settling-p nil
+  "Non-nil while all is sent as it is: a buffer is saved or closed, or Emacs ends.")
+
 (defun decent-notes--convert (function &rest arguments)
   "Call FUNCTION, an input method, with ARGUMENTS, and send its result alone."
   (let ((note decent-notes--here) (size (buffer-size)) events)
@@ -177,6 +180,7 @@ with long lines in hooks of Emacs 29: it is tried again later."
 SKK returns to the command loop meanwhile."
   (let ((buffer (decent-notes--note-buffer note)))
     (and (buffer-live-p buffer)
+         (not decent-notes--settling-p)
          (or (eq buffer decent-notes--converting)
              (with-current-buffer buffer (bound-and-true-p skk-henkan-mode))))))
 
@@ -759,10 +763,12 @@ Return its name."
 (defun decent-notes--settle (notes seconds)
   "Send all of NOTES that the process lacks, and wait for the answers.
 Wait at most SECONDS.  Return the notes of which it still lacks something."
-  (mapc #'decent-notes--send-pending notes)
+  (let ((decent-notes--settling-p t))
+    (mapc #'decent-notes--send-pending notes))
   (when (seq-some #'decent-notes--unsent-p notes)
     (ignore-errors (decent-notes--ensure))
-    (mapc #'decent-notes--send-unsent notes)
+    (let ((decent-notes--settling-p t))
+      (mapc #'decent-notes--send-unsent notes))
     (let ((done (lambda () (not (seq-some #'decent-notes--under-way-p notes))))
           (deadline (+ (float-time) seconds)))
       (while (not (or (decent-notes--wait (min 0.5 seconds) done)
