@@ -130,20 +130,21 @@ extension NoteBook {
     let stamp: Stamp
     do { stamp = try firstStamp(of: change) } catch { preconditionFailure("\(error.reason)") }
     var effects = Effects()
+    let hasBase = change.rareKinds.contains(.base)
+    var bases = hasBase ? [:] : strayBases(of: change)
     let end = perform(change, stamp, &effects)
     admit(change, encoded: encoded.bytes[...], mentions: encoded.mentions, upTo: end)
     note(withdrawalsIn: change)
-    if change.rareKinds.contains(.base) {
+    if hasBase {
       // Where the archive can't tell what was seen, nothing counts as seen: then more is looked at than need be.
-      var bases: [NoteID: SeenChanges] = [:]
       for (note, base) in change.bases {
         let known = (try? version(of: base.heads)) ?? nil
         bases[note] = SeenChanges(
           version: known ?? Version(), own: [change.id.number], author: change.id.replica)
       }
-      note(unaware: change, knowing: version, on: bases)
     }
-    if !withdrawing.isEmpty || change.rareKinds.contains(.base) { settleMerges(&effects) }
+    if !bases.isEmpty { note(unaware: change, knowing: version, on: bases) }
+    if !withdrawing.isEmpty || !bases.isEmpty { settleMerges(&effects) }
     shelf.tidy()
     return effects
   }

@@ -270,13 +270,15 @@ extension NoteBook: Replicable {
       merged.effects.begin(by: change.author ?? histories.lastAuthor(of: id.replica))
       merged.replica = id.replica
     }
+    let stray = bases.isEmpty ? strayBases(of: change) : [:]
     let (kept, end) = try performForeign(change, first, bases, &merged.effects)
     var past = kept
     past?.insert(id)
     admit(change, encoded: encoded, mentions: mentions, upTo: end, knowing: past)
     note(withdrawalsIn: change)
-    if kept != nil || !bases.isEmpty {
-      note(unaware: change, knowing: kept ?? version, on: bases)
+    let seen = bases.isEmpty && kept == nil ? stray : bases
+    if kept != nil || !seen.isEmpty {
+      note(unaware: change, knowing: kept ?? version, on: seen)
       if undecidedCount >= Self.mostUndecided { settleMerges(&merged) }
     }
     // A note is packed without what its text has still to show.

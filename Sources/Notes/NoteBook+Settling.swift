@@ -22,6 +22,22 @@ extension NoteBook {
     }
   }
 
+  /// The texts in which a change, the next to be performed, does what nobody does who has seen all that is shown, though its author says so; as if it had
+  /// been made on a base that has nothing, so that all of it is looked at. The rules themselves take what it says for true.
+  ///
+  /// A client whose server has died goes on like that: no base can say what it shows.
+  mutating func strayBases(of change: Change) -> [NoteID: SeenChanges] {
+    var bases: [NoteID: SeenChanges] = [:]
+    for operation in change.operations {
+      guard case .edit(let note, .text) = operation, bases[note] == nil, shelf.contains(note),
+        !isPurged(note), case .edit(_, .text(let edit)) = operation,
+        !shelf[existing: note].text.goesOnFromWhatIsShown(edit)
+      else { continue }
+      bases[note] = SeenChanges(version: Version(), own: [], author: change.id.replica)
+    }
+    return bases
+  }
+
   /// Notes the texts of which a change, which was admitted last, has withdrawn something. Many withdrawals are looked at together: each
   /// time all of them are.
   mutating func note(withdrawalsIn change: Change) {

@@ -62,12 +62,14 @@ extension ReplicatingArray<UInt8> {
   /// False if it is certain that a divider is not called for: behind it there is nothing that its change did not know, before something that is shown
   /// and that the change knew.
   ///
-  /// - Complexity: O(pieces up to there).
+  /// - Parameter copies: those that will be shown, which may be others than are shown now.
+  /// - Complexity: O(pieces up to there, and the elements of the last).
   mutating func isPerhapsCalledFor<Asked: Causality>(
-    _ divider: Divider, _ causality: inout Asked
+    _ divider: Divider, _ copies: CopyRoles, _ causality: inout Asked
   ) throws(Asked.Failure) -> Bool {
     let id = authors[Int(divider.author)].id
     let seen = try causality.seen(by: ChangeRanges.Run(id, divider.number...divider.number))
+    let maySpareOrHide = !spared.isEmpty || !self.copies.isEmpty || !dividers.lineEnds.isEmpty
     locate(divider.last)
     var offset = divider.offsets.upperBound
     while true {
@@ -80,10 +82,13 @@ extension ReplicatingArray<UInt8> {
       let known = author.count(upTo: seen[author.id])
       if tree.current.end > known { return true }
       if !tree.current.isRemoved {
-        let isSpared = (offset..<tree.current.end).contains {
-          spared.contains(LocalID(tree.current.author, $0))
-        }
-        if spared.isEmpty || !isSpared { return false }
+        let isPassed =
+          maySpareOrHide
+          && (offset..<tree.current.end).contains {
+            let element = LocalID(tree.current.author, $0)
+            return spared.contains(element) || copies.isWithheld(element)
+          }
+        if !isPassed { return false }
       }
       offset = tree.current.end
     }

@@ -6,7 +6,7 @@
 //
 //   1. both replace the left origin, or both the right one; or
 //   2. their changes did the same to the text: the same bytes between the same origins, and the same elements removed; and that at more
-//      than one place, or by removing something.
+//      than one place, by removing something, or by making a line feed another line end (LineEnds.swift).
 //
 // So are insertions that are copies of the same one. In the order of the text, let F be the first that somebody has gone on from: one of
 // its elements is the left origin of something else. Shown are F, and of those behind F each of which one of these holds:
@@ -215,7 +215,7 @@ extension ReplicatingArray<UInt8> {
       .lazy.map { $0.dropping(upTo: change.number - 1) }
   }
 
-  /// False if it is certain that no insertion of a change is a copy: there is one only, and nothing was removed.
+  /// False if it is certain that no insertion of a change is a copy: there is one only, and nothing was removed, not even a divider.
   private func isRepeatable(_ change: LocalChange) -> Bool {
     if removals(of: change).contains(where: { _ in true }) { return true }
     let author = authors[Int(change.author)]

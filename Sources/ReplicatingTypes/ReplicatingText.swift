@@ -125,10 +125,18 @@ public struct ReplicatingText: Sendable, Replicable {
     bytes.apply(operation, stamp, report)
   }
 
+  /// True if an operation, which is to be applied next, goes on from what is shown: it removes only that, and inserts behind it, at the
+  /// beginning, or behind what its author has inserted with the same change. Whoever has seen all that is here does nothing else.
+  ///
+  /// - Complexity: O(log runs + removed pieces).
+  public mutating func goesOnFromWhatIsShown(_ operation: Operation) -> Bool {
+    bytes.goesOnFromWhatIsShown(operation)
+  }
+
   /// Applies the rules of merging after changes from elsewhere were applied: finds out which equal replacements are one
   /// (EqualReplacements.swift), which others are divided (Dividers.swift), and which removed separators are shown
   /// (SparedSeparators.swift). Only needed after changes whose
-  /// authors had not seen all that is here, and after `withdraw`; of many at once it is asked once.
+  /// authors had not seen all that is here, after those that do not go on from what is shown, and after `withdraw`; of many at once it is asked once.
   ///
   /// Changes nothing that is shown when it throws; whoever asks again gets the same.
   ///

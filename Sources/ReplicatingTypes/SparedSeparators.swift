@@ -88,7 +88,7 @@ extension ReplicatingArray<UInt8> {
       dividers.forgetWhichAreAlone()
     }
     for divider in divided where !divider.elements.contains(where: spared.contains) {
-      if try !isPerhapsCalledFor(divider, &causality) {
+      if try !isPerhapsCalledFor(divider, copies, &causality) {
         divided.remove(divider)
         dividers.setAlone(divider, areAllThere)
       }

@@ -90,6 +90,8 @@ struct Reader {
   var version: Version
   var heads: [ChangeID] = []
   var own: [ChangeID] = []
+  /// What a change of the client has said to have seen, and had not.
+  var claimed: Version?
 
   init(note: NoteID, version: Version) {
     self.note = note
@@ -221,15 +223,18 @@ final class Person {
 
   /// Makes of the text that a client shows another one, and may take changes back with the same change.
   func write(
-    _ text: String, _ reader: inout Reader, withdrawing changes: ChangeRanges = ChangeRanges()
+    _ text: String, _ reader: inout Reader, withdrawing changes: ChangeRanges = ChangeRanges(),
+    hasBase: Bool = true
   ) {
-    let (note, view) = (reader.note, view(of: reader))
+    let note = reader.note
+    var view = view(of: reader)
+    if !hasBase { view.unseen = ElementRanges([]) }
     let present = book[note]!.text
     let edits = textDifference(from: present.utf8(in: view), to: Array(text.utf8))
     if edits.isEmpty, changes.isEmpty { return }
     let change = book.next(by: id)
     make(
-      [.edit(note, .base(reader.base))]
+      (hasBase ? [.edit(note, .base(reader.base))] : [])
         + present.operations(for: edits, in: view).map { .edit(note, .text($0)) }
         + (changes.isEmpty ? [] : [.edit(note, .withdraw(changes))]))
     reader.own.append(change)

@@ -33,6 +33,8 @@ struct SharedNote {
   /// The text of all changes.
   private(set) var result = ""
   private let people: [Person]
+  /// The percentage of changes by clients that do not say what the client had seen, as after a resume.
+  private var strayPercentage = 0
   /// The notebooks on the way, of a history in which much is taken back.
   private(set) var books: [NoteBook] = []
 
@@ -70,15 +72,19 @@ struct SharedNote {
     end()
   }
 
-  init(seed: UInt64) {
+  /// - Parameters:
+  ///   - lineEnd: that of all lines at first.
+  ///   - strayPercentage: of changes by clients that do not say what the client had seen.
+  init(seed: UInt64, lineEnd: String = "\n", strayPercentage: Int = 0) {
     var random = SplitMix64(seed: seed)
     // The deletions of 3 spare nothing.
     let numbers: [UInt64] = random.pick([
       [1, 2, 4], [1, 2, 3], [2, 4, 5], [1, 2, 3, 4], [1, 4, 5, 7],
     ])
     var text = ""
-    for _ in 0...(1 + random.below(3)) { text += random.line() + "\n" }
+    for _ in 0...(1 + random.below(3)) { text += random.line() + lineEnd }
     self.init(of: numbers, text)
+    self.strayPercentage = strayPercentage
     for _ in 0..<(10 + random.below(5)) { step(&random) }
     end()
   }
@@ -174,16 +180,22 @@ struct SharedNote {
     if person.reader == nil || random.chance(25) {
       person.reader = Reader(note: note, version: person.book.version)
     } else {
+      let isStray = strayPercentage > 0 && random.chance(strayPercentage)
       writeByClient(
-        random.edited(String(decoding: person.text(of: person.reader!), as: UTF8.self)), person)
+        random.edited(String(decoding: person.text(of: person.reader!), as: UTF8.self)), person,
+        isStray: isStray)
     }
   }
 
-  private mutating func writeByClient(_ text: String, _ person: Person) {
+  /// - Parameter isStray: whether the change says that its author had seen all, and had not.
+  private mutating func writeByClient(_ text: String, _ person: Person, isStray: Bool = false) {
     let past = person.book.version
-    let seen = KnownChange.Seen(version: person.reader!.version, own: person.reader!.own)
-    person.write(text, &person.reader!)
-    keepChange(of: person, after: past, seeing: seen, text)
+    if isStray { person.reader!.claimed = past }
+    let claimed = person.reader!.claimed
+    let seen = KnownChange.Seen(
+      version: claimed ?? person.reader!.version, own: person.reader!.own)
+    person.write(text, &person.reader!, hasBase: !isStray)
+    keepChange(of: person, after: past, seeing: seen, claimed == nil ? text : nil)
     keepText(of: person)
   }
 

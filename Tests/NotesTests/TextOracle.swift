@@ -759,7 +759,10 @@ extension TextOracle {
   /// True if two changes did the same to the text.
   private func areAlike(_ one: Int, _ other: Int) -> Bool {
     if removed[one] != removed[other] { return false }
-    if removed[one].isEmpty, insertions.count(where: { $0.change == one }) < 2 { return false }
+    let inserted = insertions.filter { $0.change == one }
+    if removed[one].isEmpty, inserted.count < 2, !inserted.contains(where: convertsLineEnd) {
+      return false
+    }
     if mistake == .copiesOfPartsOfChanges { return true }
     func isContained(_ one: Int, _ other: Int) -> Bool {
       insertions.filter { $0.change == one }.allSatisfy { insertion in

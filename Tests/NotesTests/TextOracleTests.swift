@@ -27,6 +27,19 @@ import Testing
   }
 
   @Test(arguments: seeds(60))
+  func `gives the text that every notebook shows of a DOS file`(seed: UInt64) {
+    check(SharedNote(seed: seed, lineEnd: "\r\n"), seed)
+  }
+
+  /// Nobody's text may depend on whether others say the truth of what they had seen.
+  @Test(arguments: seeds(60), ["\n", "\r\n"])
+  func `gives the text that every notebook shows where some had not seen what they say`(
+    seed: UInt64, lineEnd: String
+  ) {
+    check(SharedNote(seed: seed, lineEnd: lineEnd, strayPercentage: 50), seed)
+  }
+
+  @Test(arguments: seeds(60))
   func `gives the text that every notebook shows where the same is often done twice`(seed: UInt64) {
     check(SharedNote(seedOfCopies: seed), seed)
   }

@@ -42,4 +42,27 @@ extension ReplicatingArray {
       erase(range, by: author, number: stamp.change.number) { report(.removed($0)) }
     }
   }
+
+  /// True if an operation removes only elements that are shown, and inserts behind such a one, at the beginning, or behind one that is not here.
+  mutating func goesOnFromWhatIsShown(_ operation: Operation) -> Bool {
+    settle()
+    switch operation {
+    case .insert(_, let left?, _, _): return isShown(left.author, left.offset..<left.offset + 1)
+    case .insert: return true
+    case .remove(let range): return isShown(range.author, range.offset..<range.end)
+    }
+  }
+
+  /// True if none of the elements that are here is hidden.
+  private mutating func isShown(_ author: ReplicaID, _ offsets: Range<Int>) -> Bool {
+    guard let author = index(known: author) else { return true }
+    let end = UInt32(Swift.min(offsets.upperBound, authors[Int(author)].content.count))
+    var offset = UInt32(offsets.lowerBound)
+    while offset < end {
+      locate(LocalID(author, offset))
+      if tree.current.isRemoved { return false }
+      offset = tree.current.end
+    }
+    return true
+  }
 }
