@@ -480,6 +480,8 @@ export interface NoteOpenParams {
   push?: PushForm
   /** How the two sides make sure that they mean the same text; "sha256" where absent. */
   check?: CheckKind
+  /** Whether the client would show each `\r\n` as `\n` in a text whose lines all end so; false where absent. */
+  hidesReturns?: boolean
   /** The client shows a text already: it goes on where it was when the server died, or forgot the attachment. */
   resume?: Resumption
 }
@@ -496,6 +498,8 @@ export interface Resumption {
   text: string
   /** What the client showed when its last change was answered. Needed only if the server does not know the session. */
   baseText?: string
+  /** That of the answer to the last `note/open` of this text: with it, `text` and `baseText` have `\n` for each `\r\n`. */
+  hidesReturns?: boolean
 }
 
 /** An attachment. */
@@ -510,6 +514,8 @@ export interface NoteOpenResult {
   rev: number
   /** The text to show; with `resume` the client's own: what it lacks is pushed. */
   text: string
+  /** Whether the client shows each `\r\n` as `\n`, as all messages of this attachment have it; false where absent. */
+  hidesReturns?: boolean
   /** Whether `note/change` would be refused: always so with `mode` "observe". */
   readOnly: boolean
   /** With `resume`: how the client came back. */

@@ -17,6 +17,8 @@ struct Attachment {
     var isObserver: Bool
     var form: Form
     var check: Check
+    /// Whether the client shows each `\r\n` as a line feed (`LineFeedText`).
+    var hidesReturns = false
   }
 
   /// A text that the client shows: the text after the first `seen` arrivals, with the client's own changes since.
@@ -41,7 +43,7 @@ struct Attachment {
 
   let id: Int
   let note: NoteID
-  let options: Options
+  var options: Options
   private(set) var version = 0
   private(set) var rev = 0
   private(set) var shown: Shown

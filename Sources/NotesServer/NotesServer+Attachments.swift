@@ -43,6 +43,11 @@ extension NotesServer {
     return TextBuffer(try read(note) { view.map($0.text.utf8(in:)) ?? $0.text.utf8 })
   }
 
+  /// A text as the client of an attachment shows it, if that hides carriage returns; else nil.
+  func shownForm(of text: TextBuffer, by attachment: Int) -> LineFeedText? {
+    openTexts[open: attachment].options.hidesReturns ? LineFeedText(text.utf8) : nil
+  }
+
   /// The place of a position that a client has sent, as an offset in the text that it shows.
   ///
   /// - Parameter name: of the position, for the error.
@@ -56,6 +61,8 @@ extension NotesServer {
   }
 
   /// The result of `note/open`, with the members of a resumption at its end.
+  ///
+  /// - Parameter text: what the client shows.
   func writeOpened(
     _ id: Int, text: [UInt8], _ result: inout JSONWriter,
     _ resumed: (inout JSONWriter) -> Void = { _ in }
@@ -66,6 +73,7 @@ extension NotesServer {
     result.member("version", openTexts[open: id].version)
     result.member("rev", openTexts[open: id].rev)
     result.member("text", utf8: text)
+    if openTexts[open: id].options.hidesReturns { result.member("hidesReturns", true) }
     result.member("readOnly", openTexts[open: id].options.isObserver)
     resumed(&result)
     result.endObject()

@@ -197,7 +197,11 @@ extension NotesServer {
     var view = view
     let base = try view == nil ? nil : base(of: shown, in: note, params)
     if let base { view!.unseen = base.unseen }
-    let edits = try edits(params.content, &buffer)
+    let form = shownForm(of: buffer, by: params.attachment)
+    let edits =
+      if let form { try checkedEdits(params, form, of: buffer.utf8) } else {
+        try edits(params.content, &buffer)
+      }
     var operations: [Change.Operation]
     do {
       operations = try store!.operations(for: edits, in: note, view, goingOnFrom: last)
@@ -206,7 +210,7 @@ extension NotesServer {
     }
     if let base, !operations.isEmpty { operations.insert(.edit(note, .base(base.base)), at: 0) }
     buffer.apply(edits)
-    try check(params, &buffer)
+    if form == nil { try check(params, &buffer) }
     return Plan(operations: operations, session: base?.session)
   }
 
@@ -245,6 +249,17 @@ extension NotesServer {
     case .ranges(let replacements):
       return differences(within: try edits(replacements, &buffer), of: buffer.utf8)
     }
+  }
+
+  /// The edits of a text that a client shows without carriage returns, with what the client sent along found right.
+  private func checkedEdits(
+    _ params: ChangeNoteParameters, _ form: LineFeedText, of text: [UInt8]
+  ) throws(ResponseError) -> [Edit<UInt8>] {
+    var shown = form.shown
+    let edits = try edits(params.content, &shown)
+    shown.apply(edits)
+    try check(params, &shown)
+    return differences(within: form.edits(forShown: edits), of: text)
   }
 
   private func edits(

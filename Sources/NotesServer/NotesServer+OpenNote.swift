@@ -7,9 +7,12 @@ internal import ReplicatingTypes
 
 /// The parameters of `note/open`.
 struct OpenNoteParameters: MethodParameters {
-  enum Name: String, ParameterName, CaseIterable { case id, mode, push, check, resume }
+  enum Name: String, ParameterName, CaseIterable {
+    case id, mode, push, check, hidesReturns, resume
+  }
 
   let id: String
+  /// With `hidesReturns` if the client would show a text so whose lines all end with `\r\n`.
   let options: Attachment.Options
   /// Given by a client that had the text open with a server that has died.
   let resumption: Resumption?
@@ -31,7 +34,8 @@ struct OpenNoteParameters: MethodParameters {
     let check = try params.word(
       Name.check, [("sha256", Attachment.Check.sha256), ("length", .length), ("none", .none)])
     options = Attachment.Options(
-      isObserver: isObserver, form: form ?? .lines, check: check ?? .sha256)
+      isObserver: isObserver, form: form ?? .lines, check: check ?? .sha256,
+      hidesReturns: try params.boolean(Name.hidesReturns) ?? false)
   }
 }
 
@@ -58,8 +62,11 @@ extension NotesServer {
     let id = openTexts.open(note.id, params.options, at: book.revision.heads)
     journal(opening: id)
     let text = openTexts[text: note.id].present ?? TextBuffer(note.text)
+    if params.options.hidesReturns {
+      openTexts[open: id].options.hidesReturns = LineFeedText.isPossible(for: text.utf8)
+    }
+    writeOpened(id, text: shownForm(of: text, by: id)?.shown.utf8 ?? text.utf8, &result)
     openTexts.keep(present: text, of: note.id)
-    writeOpened(id, text: text.utf8, &result)
   }
 
   private mutating func resume(

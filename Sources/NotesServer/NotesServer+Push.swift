@@ -95,9 +95,20 @@ extension NotesServer {
   /// several, a client that compares it with the new one could not tell where the places between them are.
   private static let mostRanges = 200
 
-  /// - Parameter text: the text that the client shows; afterwards the present text.
+  /// - Parameter text: the text that the client shows, with its carriage returns; afterwards the present text.
   private mutating func notify(
     _ attachment: Attachment, _ edits: [Edit<UInt8>], _ text: inout TextBuffer
+  ) {
+    guard var form = shownForm(of: text, by: attachment.id) else {
+      return write(edits, to: attachment, showing: &text)
+    }
+    write(form.shownEdits(for: edits, of: text.utf8), to: attachment, showing: &form.shown)
+    text.apply(edits)
+  }
+
+  /// - Parameter text: the text that the client shows; afterwards that with the edits.
+  private mutating func write(
+    _ edits: [Edit<UInt8>], to attachment: Attachment, showing text: inout TextBuffer
   ) {
     let encoding = client.encoding
     currentOutbox.notify("note/edit") {
@@ -141,11 +152,13 @@ extension NotesServer {
       besides: attachment, named: client.participant?.name ?? "")
     let elements = Set(
       participants.flatMap { $0.selections.flatMap { [$0.start, $0.end] } }.compactMap(\.element))
-    guard var buffer = try? buffer(of: note, nil),
+    guard let text = try? buffer(of: note, nil),
       let places = try? read(note, { $0.text.places(of: elements) })
     else { return }
     let (encoding, version, rev) = (client.encoding, attachment.version, attachment.pushedRev)
     var isIncomplete = false
+    let form = shownForm(of: text, by: id)
+    var buffer = form?.shown ?? text
     currentOutbox.notify("note/presence") {
       $0.beginObject()
       $0.member("attachment", id)
@@ -166,7 +179,9 @@ extension NotesServer {
             isIncomplete = true
             continue
           }
-          $0.range(buffer.position(of: start, encoding), buffer.position(of: end, encoding))
+          let shown = form.map { ($0.shownOffset(of: start), $0.shownOffset(of: end)) }
+          let (first, last) = shown ?? (start, end)
+          $0.range(buffer.position(of: first, encoding), buffer.position(of: last, encoding))
         }
         $0.endArray()
         $0.endObject()
@@ -174,7 +189,7 @@ extension NotesServer {
       $0.endArray()
       $0.endObject()
     }
-    openTexts.keep(present: buffer, of: note)
+    openTexts.keep(present: form == nil ? buffer : text, of: note)
     openTexts[open: id].presence.didTell(
       version, rev, hasParticipants: !participants.isEmpty, isIncomplete: isIncomplete)
   }

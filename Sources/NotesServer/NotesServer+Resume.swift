@@ -1,3 +1,4 @@
+internal import Bytes
 internal import JSONRPC
 internal import NoteStore
 internal import Notes
@@ -7,22 +8,40 @@ internal import ReplicatingTypes
 
 /// The parameter `resume` of `note/open`.
 struct Resumption {
-  enum Name: String, ParameterName { case session, version, rev, text, baseText }
+  enum Name: String, ParameterName { case session, version, rev, text, baseText, hidesReturns }
 
   /// The resume token: `session` of the answer to the client's last `note/open`.
   let session: String
   let version: Int
   let rev: Int
-  let text: [UInt8]
+  private(set) var text: [UInt8]
   /// A text that the server is known to have had.
   let baseText: [UInt8]?
+  /// The text as the client shows it.
+  let shownText: [UInt8]
+  /// Whether the client shows each `\r\n` as a line feed.
+  let hidesReturns: Bool
 
   init(_ params: Parameters) throws(ResponseError) {
     session = try params.requiredString(Name.session)
     version = try params.requiredCount(Name.version)
     rev = try params.requiredCount(Name.rev)
-    text = try params.requiredText(Name.text)
-    baseText = try params.text(Name.baseText)
+    hidesReturns = try params.boolean(Name.hidesReturns) ?? false
+    shownText = try params.requiredText(Name.text)
+    let base = try params.text(Name.baseText)
+    let end = LineEnd.carriageReturnLineFeed
+    text = hidesReturns ? end.ending(linesOf: shownText) : shownText
+    baseText = hidesReturns ? base.map(end.ending(linesOf:)) : base
+  }
+
+  /// Lets lines of the client's text end as they do in the text that the client has changed.
+  fileprivate mutating func keepLineEnds(of before: [UInt8]) {
+    guard hidesReturns else { return }
+    let form = LineFeedText(before)
+    var after = TextBuffer(before)
+    after.apply(
+      form.edits(forShown: textDifference(from: form.shown.utf8, to: shownText)))
+    text = after.utf8
   }
 }
 
@@ -40,14 +59,22 @@ extension NotesServer {
     let known = try journaled.flatMap { journaled throws(ResponseError) in
       try hidden(in: journaled, resumption, note)
     }
+    let shown =
+      options.isObserver || resumption.hidesReturns
+      ? known.map { note.text.utf8(in: SequenceView(hidden: $0, revealed: nil)) } : nil
+    var resumption = resumption
+    if let shown { resumption.keepLineEnds(of: shown) }
     if options.isObserver {
       // An observer has typed nothing that could be lost, and must not change the note.
-      let shown = known.map { note.text.utf8(in: SequenceView(hidden: $0, revealed: nil)) }
       guard shown == resumption.text else {
         throw .requestFailed(
           "reopen", "resume: what the observer shows is not known any more; open without it")
       }
     }
+    // The client's text may become a DOS file now, and be shown as one.
+    let isDOS = options.hidesReturns && LineFeedText.isPossible(for: resumption.text)
+    var options = options
+    options.hidesReturns = resumption.hidesReturns || isDOS
     let id = openTexts.open(
       note.id, options, version: resumption.version, at: book.revision.heads)
     do throws(ResponseError) {
@@ -77,7 +104,10 @@ extension NotesServer {
       for old in openTexts.ids where journal?.resumeToken(of: old) == resumption.session {
         openTexts.close(old)
       }
-      writeOpened(id, text: resumption.text, &result) {
+      let shownText =
+        resumption.hidesReturns
+        ? resumption.shownText : shownForm(of: TextBuffer(resumption.text), by: id)?.shown.utf8
+      writeOpened(id, text: shownText ?? resumption.text, &result) {
         $0.member("resumed", outcome.name)
         if let copy = outcome.copy { $0.member("copy", "\(copy)") }
       }

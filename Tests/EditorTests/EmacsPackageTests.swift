@@ -60,6 +60,14 @@ struct `The client for Emacs: packages` {
     try emacs.wait("their edit") { $0.first == "oneかんじ" && $0.contains("2") }
     try emacs.press("C-_")
     try session.wait(for: "one\n2\n")
+    // A word that is open is saved as it stands, as in a file.
+    try emacs.type("Kanji")
+    try emacs.wait("kana") { $0.first == "one▽かんじ" }
+    try emacs.press("C-x", "C-s")
+    try session.wait(for: "one▽かんじ\n2\n")
+    try emacs.wait("written") { $0.last?.contains("written") == true }
+    try emacs.press("C-j")
+    try session.wait(for: "oneかんじ\n2\n")
     try session.quit()
   }
 }

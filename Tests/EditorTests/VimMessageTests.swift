@@ -51,9 +51,10 @@ struct `The client for Vim: messages` {
 }
 
 @Suite struct `Messages of Vim and Neovim` {
-  /// Both clients cut a message to its line, in which pending keys and the ruler stand, too. A title stands last.
-  @Test func `what says what to do fits 80 columns`() throws {
-    let room = 80 - "Decent Notes: ".count - 13
+  /// Both clients cut a message to its line, in which pending keys and the ruler stand, too. A title stands last. In a narrow line
+  /// what the user can do comes first.
+  @Test func `what says what to do fits 80 columns, and what can be done fits 40`() throws {
+    let (room, narrow) = (80 - "Decent Notes: ".count - 13, 40 - 13)
     var count = 0
     for folder in [Vim.plugin + "/autoload", projectFolder.path + "/clients/nvim/lua"] {
       for case let name as String in FileManager.default.enumerator(atPath: folder)!
@@ -65,6 +66,9 @@ struct `The client for Vim: messages` {
             let told = text.1.replacing("Decent Notes: ", with: "").replacing(
               /\ \("?(%s|\{[^}]*\})"?\)$/, with: "")
             #expect(told.count <= room, "\(name): \(told)")
+            let advice = told[told.ranges(of: "; ").last!.upperBound...]
+            let shown = advice.replacing(/\{len\([a-z]*\)\}/, with: "123")
+            #expect(shown.count <= narrow, "\(name): \(advice)")
             count += 1
           }
         }

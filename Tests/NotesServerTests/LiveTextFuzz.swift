@@ -1,3 +1,4 @@
+import Notes
 import TestSupport
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 /// Several editors at several servers on one note, with every message under way for as long as chance has it.
 ///
-/// Every scalar that is inserted, but for spaces and line feeds, occurs once in a run, so that what is lost or doubled can
+/// Every scalar that is inserted, but for spaces and line ends, occurs once in a run, so that what is lost or doubled can
 /// be named at the end.
 struct LiveTextFuzz {
   private struct Editor {
@@ -74,6 +75,9 @@ struct LiveTextFuzz {
   private var inserters: [Unicode.Scalar: Int] = [:]
   private var deleters: [Unicode.Scalar: Set<Int>] = [:]
   private let mistake: LiveClient.Mistake
+  /// Whether the note begins as a DOS file, and half of the editors hide carriage returns. Then nobody selects anything: PresenceTests has
+  /// the places of selections in such a text.
+  private let isDOS: Bool
   /// How many undos and redos did something.
   private(set) var reversals = 0
   /// How many selections of others were shown.
@@ -87,10 +91,11 @@ struct LiveTextFuzz {
   private(set) var delivered = 0
   var applied: Int { editors.reduce(0) { $0 + $1.client.applied } }
 
-  init(seed: UInt64, mistake: LiveClient.Mistake = .none) {
+  init(seed: UInt64, mistake: LiveClient.Mistake = .none, isDOS: Bool = false) {
     self.seed = seed
     longJournal = seed % 2 == 0 ? 500 : 16 << 20
     self.mistake = mistake
+    self.isDOS = isDOS
     random = SplitMix64(seed: seed)
     let folder = scratch("notes")
     for (index, encoding) in ["utf-16", "utf-8", "utf-32"].enumerated() {
@@ -104,7 +109,12 @@ struct LiveTextFuzz {
     }
     remote = Peer(scratch("elsewhere"), seed: seed &* 8 &+ 7)
     remote.initialize()
-    note = .string(hosts[0].peer.create(["title": "Fuzz", "text": .string(newText())]))
+    var text = newText()
+    if isDOS {
+      text += "\n" + newText() + "\n"
+      text = text.replacing("\n", with: "\r\n")
+    }
+    note = .string(hosts[0].peer.create(["title": "Fuzz", "text": .string(text)]))
     for host in hosts { host.peer.folderChanged() }
     exchange()
     for (host, form) in zip([0, 0, 1, 1, 2], LiveClient.Form.allCases + [.lines, .ranges]) {
@@ -120,7 +130,10 @@ struct LiveTextFuzz {
 
   /// What is wrong after `steps` steps, when everything has been delivered.
   mutating func run(steps: Int) -> [String] {
-    for _ in 0..<steps where problems.isEmpty { step() }
+    for count in 1...steps where problems.isEmpty {
+      step()
+      if count.isMultiple(of: 20) { rebuild() }
+    }
     for index in editors.indices where problems.isEmpty { reverse(index) }
     settle()
     compare()
@@ -175,6 +188,16 @@ struct LiveTextFuzz {
     if problems.isEmpty { problems.append("messages never come to an end") }
   }
 
+  /// Whatever the order in which changes came, the text is that of all of them.
+  private mutating func rebuild() {
+    for host in hosts {
+      let (text, rebuilt) = (host.peer.text(note.string!), try? host.peer.rebuiltText(note.string!))
+      if text != rebuilt {
+        problems.append("\(host.encoding) shows \(text.debugDescription), not \(rebuilt ?? "")")
+      }
+    }
+  }
+
   private mutating func compare() {
     let reader = Peer(scratch("notes"), seed: seed &* 8 &+ 6)
     reader.initialize()
@@ -183,7 +206,16 @@ struct LiveTextFuzz {
     texts.append(("elsewhere", remote.text(note.string!)))
     for editor in editors {
       let kind = editor.client.isObserver ? "observer" : "\(editor.client.form) editor"
-      texts.append(("\(kind) at \(hosts[editor.host].encoding)", editor.client.string))
+      let name = "\(kind) at \(hosts[editor.host].encoding)"
+      if editor.client.hidesReturns {
+        let shown = LineFeedText(Array(expected.utf8)).shown.utf8
+        if !editor.client.string.utf8.elementsEqual(shown) {
+          problems.append(
+            "\(name) has \(editor.client.string.debugDescription) of \(expected.debugDescription)")
+        }
+      } else {
+        texts.append((name, editor.client.string))
+      }
     }
     for (name, text) in texts where !text.utf8.elementsEqual(expected.utf8) {
       problems.append("\(name) has \(text.debugDescription), not \(expected.debugDescription)")
@@ -228,6 +260,11 @@ struct LiveTextFuzz {
     return mixed
   }()
 
+  /// True for what is told apart only by its place.
+  private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool {
+    [" ", "\n", "\r"].contains(scalar)
+  }
+
   private mutating func type(_ index: Int) {
     guard !editors[index].client.isObserver else { return }
     let text = editors[index].client.text
@@ -239,10 +276,10 @@ struct LiveTextFuzz {
       var end = min(text.count, start + 1 + random.below(4))
       // What is told apart only by its place is not deleted where a whole text may have to tell of it.
       if isMissed || editors[index].client.hasMissed || editors[index].client.form == .text {
-        end = text[start..<end].firstIndex { $0 == " " || $0 == "\n" } ?? end
+        end = text[start..<end].firstIndex { Self.isSeparator($0) } ?? end
       }
       range = start..<end
-      let hasSeparators = text[range].contains { $0 == " " || $0 == "\n" }
+      let hasSeparators = text[range].contains { Self.isSeparator($0) }
       if random.chance(30), editors[index].client.form != .lines || !hasSeparators {
         new = newText()
       }
@@ -255,7 +292,7 @@ struct LiveTextFuzz {
     let step = Step(
       inserted: inserted.intersection(new.unicodeScalars),
       deleted: inserted.intersection(text[range]),
-      hasSeparators: both.contains { $0 == " " || $0 == "\n" })
+      hasSeparators: both.contains { Self.isSeparator($0) })
     let change = editors[index].client.replace(range, with: new, isMissed: isMissed)
     let version = editors[index].client.version + (change == nil ? 1 : 0)
     editors[index].untold.append((version, step))
@@ -265,7 +302,7 @@ struct LiveTextFuzz {
   /// An editor selects a scalar that there is only once.
   private mutating func mark(_ index: Int) {
     // What the server does not know of would not be where the editor says.
-    if editors[index].client.hasMissed { return }
+    if editors[index].client.hasMissed || isDOS { return }
     let places = editors[index].client.text.indices.filter {
       inserted.contains(editors[index].client.text[$0])
     }
@@ -481,14 +518,14 @@ struct LiveTextFuzz {
       [
         "id": note, "mode": isObserver ? "observe" : "edit",
         "push": .string(random.pick(LiveClient.Form.allCases).rawValue),
+        "hidesReturns": .boolean(isDOS && random.chance(50)),
       ])
-    editors.append(
-      Editor(
-        host: host,
-        client: LiveClient(
-          attachment: result["attachment"]!.integer!, session: result["session"]!.string!,
-          isObserver: isObserver, form: form, encoding: hosts[host].encoding,
-          text: result["text"]!.string!, mistake: mistake)))
+    var client = LiveClient(
+      attachment: result["attachment"]!.integer!, session: result["session"]!.string!,
+      isObserver: isObserver, form: form, encoding: hosts[host].encoding,
+      text: result["text"]!.string!, mistake: mistake)
+    client.hidesReturns = result["hidesReturns"]?.boolean ?? false
+    editors.append(Editor(host: host, client: client))
   }
 
   /// A server dies when it has read a part of what was sent to it, and its clients a part of what it said. They come back to

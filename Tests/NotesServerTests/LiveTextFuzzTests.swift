@@ -10,6 +10,13 @@ struct `Live text, with messages crossing at random` {
     #expect(fuzz.applied > 0, "seed \(seed): no push was applied")
   }
 
+  @Test(arguments: seeds(30))
+  func `ends the same everywhere where some hide carriage returns`(seed: UInt64) {
+    var fuzz = LiveTextFuzz(seed: seed, isDOS: true)
+    #expect(fuzz.run(steps: 240) == [])
+    #expect(fuzz.applied > 0, "seed \(seed): no push was applied")
+  }
+
   @Test func `is worth something`() {
     var (shown, shownAcross, kills, reversals) = (0, 0, 0, 0)
     for seed in 1...5 as ClosedRange<UInt64> {

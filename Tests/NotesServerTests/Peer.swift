@@ -95,6 +95,14 @@ final class Peer {
     server = NotesServer(environment)
   }
 
+  /// The text of a note by all changes that the server knows, applied at once.
+  func rebuiltText(_ note: String) throws -> String {
+    let id = NoteID(note)!
+    var book = NoteBook()
+    try book.merge(foreign: server.book.changes(since: Version()))
+    return try book.open(id) ? String(decoding: book.note(id)!.text.utf8, as: UTF8.self) : ""
+  }
+
   /// The author of the changes of the server's process.
   var participant: Author? { server.client.participant }
 

@@ -11,8 +11,11 @@ struct `Presence` {
     peer.initialize()
   }
 
-  private func open(_ id: String, mode: String = "edit") -> JSON {
-    peer.call("note/open", ["id": .string(id), "mode": .string(mode)])["attachment"]!
+  private func open(_ id: String, mode: String = "edit", hidesReturns: Bool = false) -> JSON {
+    peer.call(
+      "note/open",
+      ["id": .string(id), "mode": .string(mode), "hidesReturns": .boolean(hidesReturns)])[
+        "attachment"]!
   }
 
   private func range(_ start: (Int, Int), _ end: (Int, Int)) -> JSON {
@@ -65,6 +68,27 @@ struct `Presence` {
     cursor(observer, [range((1, 6), (1, 6))], rev: 1)
     let peers = told().map { $0["peers"]!.array!.count }
     #expect(peers == [2, 1, 2])
+  }
+
+  @Test func `shows a selection at the same words where carriage returns are hidden`() {
+    let id = peer.create(["text": "one\r\n two\r\nthree"])
+    let (ana, ben) = (open(id), open(id, hidesReturns: true))
+    for (from, to) in [
+      ((1, 1), (1, 4)), ((2, 0), (2, 5)), ((0, 3), (0, 3)), ((1, 4), (2, 0)), ((0, 0), (2, 3)),
+    ] as [((Int, Int), (Int, Int))] {
+      for (mover, watcher) in [(ana, ben), (ben, ana)] {
+        cursor(mover, [range(from, to)])
+        let list = peer.take("note/presence").filter { $0["attachment"] == watcher }
+        #expect(ranges(list.last) == [range(from, to)], "\(from) \(to)")
+      }
+    }
+    // Between the two characters of a line end there is one place in Ben's text.
+    cursor(ana, [range((0, 4), (0, 4))])
+    #expect(
+      ranges(peer.take("note/presence").last { $0["attachment"] == ben }) == [range((0, 3), (0, 3))]
+    )
+    cursor(ben, [range((0, 4), (0, 4))])
+    #expect(told() == [])
   }
 
   @Test func `lets cursors stay at what they are at`() {

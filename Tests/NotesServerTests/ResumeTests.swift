@@ -724,10 +724,59 @@ struct `Coming back to another server` {
     #expect(peer.revision == revision)
   }
 
+  @Test(arguments: [true, false])
+  func `takes the text of a client that hides carriage returns`(isKnown: Bool) throws {
+    let dos = JSON.string(first.create(["text": "one\r\ntwo\r\n"]))
+    let open = first.call("note/open", ["id": dos, "mode": "edit", "hidesReturns": true])
+    #expect(open["hidesReturns"] == true)
+    #expect(open["text"] == "one\ntwo\n")
+    first.call("note/append", ["id": dos, "text": "tea\n"])
+    let peer = next()
+    let result = peer.ask(
+      "note/open",
+      [
+        "id": dos, "mode": "edit", "hidesReturns": true,
+        "resume": [
+          "session": isKnown ? open["session"]! : "gone", "version": 1, "rev": 0,
+          "text": "one\nnew\ntwo\n", "baseText": "one\ntwo\n", "hidesReturns": true,
+        ],
+      ])
+    #expect(result["resumed"] == (isKnown ? "exact" : "merged"))
+    #expect(result["hidesReturns"] == true)
+    #expect(try shown(peer, result, "one\nnew\ntwo\n") == "one\nnew\ntwo\ntea\n")
+    #expect(peer.text(dos.string!) == "one\r\nnew\r\ntwo\r\ntea\n")
+  }
+
+  @Test(arguments: [true, false])
+  func `gives the lines other ends where the client does`(isKnown: Bool) throws {
+    let dos = JSON.string(first.create(["text": "one\r\ntwo\r\n"]))
+    let open = first.call("note/open", ["id": dos, "mode": "edit", "hidesReturns": true])
+    func resume(_ session: JSON, _ text: String, _ base: String, hiding: Bool) -> Peer.Answer {
+      first.ask(
+        "note/open",
+        [
+          "id": dos, "mode": "edit", "hidesReturns": .boolean(hiding),
+          "resume": [
+            "session": isKnown ? session : "gone", "version": 1, "rev": 0, "text": .string(text),
+            "baseText": .string(base), "hidesReturns": false,
+          ],
+        ])
+    }
+    let unix = resume(open["session"]!, "one\ntwo\n", "one\r\ntwo\r\n", hiding: false)
+    #expect(unix["hidesReturns"] == nil)
+    #expect(first.text(dos.string!) == "one\ntwo\n")
+    let again = resume(unix["session"]!, "one\r\ntwo\r\n", "one\ntwo\n", hiding: true)
+    #expect(again["hidesReturns"] == true)
+    #expect(again["text"] == "one\ntwo\n")
+    #expect(first.text(dos.string!) == "one\r\ntwo\r\n")
+    first.call("note/append", ["id": dos, "text": "tea", "lines": true])
+    #expect(try shown(first, again, "one\ntwo\n") == "one\ntwo\ntea\n")
+  }
+
   @Test func `refuses what is no resumption, and names it`() {
     for (name, value) in [
       ("session", nil), ("session", 1), ("version", nil), ("version", -1), ("rev", "x"),
-      ("text", nil), ("text", 1), ("baseText", 3),
+      ("text", nil), ("text", 1), ("baseText", 3), ("hidesReturns", "crlf"),
     ] as [(String, JSON?)] {
       var resume: [String: JSON] = ["session": "x", "version": 1, "rev": 0, "text": "a"]
       resume[name] = value

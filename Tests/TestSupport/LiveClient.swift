@@ -17,6 +17,8 @@ package struct LiveClient {
   package let form: Form
   package let encoding: String
   package var mistake = Mistake.none
+  /// Whether each `\r\n` of the note is a line feed here.
+  package var hidesReturns = false
 
   package private(set) var text: [Unicode.Scalar]
   package private(set) var version = 0
@@ -128,6 +130,7 @@ package struct LiveClient {
     [
       "session": .string(session), "version": JSON(version),
       "rev": JSON(mistake == .forgetsItsRev ? 0 : rev), "text": .string(string),
+      "hidesReturns": .boolean(hidesReturns),
     ]
   }
 
@@ -137,6 +140,7 @@ package struct LiveClient {
     attachment = result["attachment"]!.integer!
     session = result["session"]!.string!
     rev = result["rev"]!.integer!
+    hidesReturns = result["hidesReturns"]?.boolean ?? false
     hasMissed = false
   }
 

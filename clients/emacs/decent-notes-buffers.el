@@ -99,6 +99,7 @@ mouse; `decent-notes-path' shows it, too.
   (setq decent-notes-note-mode t)
   (add-hook 'post-command-hook #'decent-notes--after-command nil t)
   (add-hook 'kill-buffer-hook #'decent-notes--close nil t)
+  (add-hook 'kill-buffer-hook #'decent-notes--save-place nil t)
   (add-hook 'after-set-visited-file-name-hook #'decent-notes--leave nil t)
   (add-hook 'after-change-major-mode-hook #'decent-notes--major-mode nil t)
   (decent-notes--major-mode))
@@ -275,7 +276,7 @@ not taken is written to a file besides."
          (note (decent-notes--find-note #'decent-notes--note-id id)))
     (unless note
       (decent-notes--call
-       'note/open (list :id id :mode "edit" :push "rangesOrLines")
+       'note/open (list :id id :mode "edit" :push "rangesOrLines" :hidesReturns t)
        (lambda (result)
          (setq note (decent-notes--make-note
                      :id id :title title :trashed-p (eq t (plist-get summary :trashed))
@@ -322,8 +323,29 @@ not taken is written to a file besides."
               decent-notes--saved-tick (buffer-chars-modified-tick))
         (goto-char (point-min))
         (decent-notes--set-mode (decent-notes--note-title note))
-        (decent-notes-note-mode)))
+        (decent-notes-note-mode)
+        (decent-notes--as-file #'save-place-find-file-hook)))
     (decent-notes--attach note result)))
+
+(defun decent-notes--as-file (function)
+  "Call FUNCTION of `save-place-mode' as if the note of this buffer were a file.
+The name is of a kind of which Emacs never asks whether there is such a file."
+  (when (and decent-notes--here (bound-and-true-p save-place-mode))
+    (let ((buffer-file-name (concat "/note:" (decent-notes--note-id decent-notes--here))))
+      (with-demoted-errors "%S" (funcall function)))))
+
+(defun decent-notes--save-place ()
+  "Remember the place of point in the note of this buffer, as in a file."
+  (decent-notes--as-file #'save-place-to-alist))
+(put 'decent-notes--save-place 'permanent-local-hook t)
+
+(defun decent-notes--save-places ()
+  "Remember the places of point in all notes."
+  (dolist (note decent-notes--notes)
+    (when (buffer-live-p (decent-notes--note-buffer note))
+      (with-current-buffer (decent-notes--note-buffer note) (decent-notes--save-place)))))
+;; Emacs writes its file of places in this hook.
+(add-hook 'kill-emacs-hook #'decent-notes--save-places -90)
 
 (defun decent-notes--revert (_ignore-auto no-confirm)
   "Show the note as the process has it.
@@ -341,7 +363,7 @@ Ask first if text would be lost, unless NO-CONFIRM."
       (decent-notes--settle (list note) 5))
      ((or no-confirm (yes-or-no-p "Discard what could not be sent? "))
       (decent-notes--call
-       'note/open (list :id (decent-notes--note-id note) :mode "edit" :push "rangesOrLines")
+       'note/open (list :id (decent-notes--note-id note) :mode "edit" :push "rangesOrLines" :hidesReturns t)
        (lambda (result)
          (when-let ((old (decent-notes--note-attachment note)))
            (decent-notes--request 'note/close (list :attachment old)))
@@ -381,6 +403,7 @@ the buffer's file do this in a note."
       (save-restriction
         (widen)
         (save-excursion (with-demoted-errors "%S" (run-hooks 'before-save-hook)))))
+    (decent-notes--convert-line-ends note)
     (when (decent-notes--settle (list note) 10)
       (user-error "Not written: %s" (decent-notes--hindrance note)))
     (decent-notes--call 'notebook/flush (list :attachment (decent-notes--note-attachment note))

@@ -136,7 +136,7 @@ The history of a note
     (pop-to-buffer-same-window (get-buffer-create name))
     (let ((inhibit-read-only t))
       (erase-buffer)
-      (insert text))
+      (insert (string-replace "\r\n" "\n" text)))
     (goto-char (point-min))
     (decent-notes--set-mode title)
     (setq decent-notes--from from)
@@ -183,7 +183,9 @@ Return the buffer of the note, or this one if the note is not open."
               (decent-notes--show-history))
           (decent-notes--in-whole note
             (with-temp-buffer
-              (insert text)
+              (insert (if (eq t (decent-notes--note-hides-returns note))
+                          (string-replace "\r\n" "\n" text)
+                        text))
               (let ((source (current-buffer)))
                 (with-current-buffer (decent-notes--note-buffer note)
                   (let ((inhibit-read-only t))

@@ -38,8 +38,8 @@
 Slots of all clients, see clients/README.md of the project: `id', `buffer',
 `attachment', `opening-p', `version', `rev', `answered', `whole',
 `needs-whole-p', `pending-head' and `pending-tail', `line-count', `base',
-`problem' (the reason and the message), `resume-token', `jumping-p',
-`participants'.
+`problem' (the reason and the message), `resume-token', `hides-returns' (t or
+`:json-false'), `jumping-p', `participants'.
 
 Slots of this client:
 `title'         the note's title
@@ -60,7 +60,7 @@ Slots of this client:
 `half-sent-p'   non-nil if the present step of undo has sent a change
 `stuck-told-p'  non-nil if the user was told that too many changes have no answer
 `cursor-timer'  the timer that will send the place of point"
-  id title trashed-p forgotten-p path buffer attachment resume-token opening-p
+  id title trashed-p forgotten-p path buffer attachment resume-token opening-p (hides-returns :json-false)
   (version 0) (rev 0) (answered 0) (whole 0)
   pending-head pending-tail line-count size tick needs-whole-p problem base base-tick unhashed-p
   (letters 0) half-sent-p jumping-p stuck-told-p cursor-timer (participants "") kept-tick
@@ -455,6 +455,7 @@ PROBLEM is the error, nil if the change was made."
                      :session (decent-notes--note-resume-token note)
                      :version (decent-notes--note-version note)
                      :rev (decent-notes--note-rev note)
+                     :hidesReturns (decent-notes--note-hides-returns note)
                      :baseText (decent-notes--note-base note))))
       (decent-notes--write-unsent (concat name ".txt") (decent-notes--text))
       (unless (equal way (decent-notes--note-kept-way note))
@@ -704,11 +705,42 @@ Versions without an answer count as not sent."
   (decent-notes--set-participants note nil)
   (decent-notes--show-modified note))
 
-(defun decent-notes--resume (note)
-  "Open NOTE, which is detached, again, with the text of this moment."
+(defun decent-notes--dos-p ()
+  "Return non-nil if the lines of this buffer end as in a DOS file."
+  (eql 1 (coding-system-eol-type buffer-file-coding-system)))
+
+(defun decent-notes--show-line-ends (note)
+  "Show NOTE as a DOS file if its carriage returns are hidden."
+  (when (buffer-live-p (decent-notes--note-buffer note))
+    (with-current-buffer (decent-notes--note-buffer note)
+      (setq buffer-file-coding-system
+            (coding-system-change-eol-conversion
+             (or buffer-file-coding-system 'utf-8)
+             (if (eq t (decent-notes--note-hides-returns note)) 'dos 'unix))))))
+
+(defun decent-notes--with-returns (text dos)
+  "Return TEXT, with the lines of a DOS file if DOS is non-nil."
+  (if dos (string-replace "\n" "\r\n" text) text))
+
+(defun decent-notes--convert-line-ends (note)
+  "Give the lines of NOTE the ends that the user has set for its buffer."
+  (with-current-buffer (decent-notes--note-buffer note)
+    (unless (or (not (decent-notes--note-attachment note))
+                (eq (decent-notes--dos-p) (eq t (decent-notes--note-hides-returns note))))
+      (decent-notes--send-pending note)
+      (decent-notes--detach note)
+      (decent-notes--resume note t)
+      (decent-notes--wait 5 (lambda () (not (decent-notes--note-opening-p note)))))))
+
+(defun decent-notes--resume (note &optional converts)
+  "Open NOTE, which is detached, again, with the text of this moment.
+If CONVERTS, its lines get the ends of a file of its buffer."
   (decent-notes--in-whole note
-    (let ((text (decent-notes--text))
-          (was-unsent (decent-notes--unsent-p note)))
+    (let* ((text (decent-notes--text))
+           (base (decent-notes--note-base note))
+           (hides (eq t (decent-notes--note-hides-returns note)))
+           (dos (if converts (decent-notes--dos-p) hides))
+           (was-unsent (decent-notes--unsent-p note)))
       (if (decent-notes--refuse note text)
           (decent-notes--mark-sent note t)
         ;; Text typed before the answer comes is the next change.
@@ -717,10 +749,13 @@ Versions without an answer count as not sent."
         (decent-notes--request
          'note/open
          (list :id (decent-notes--note-id note) :mode "edit" :push "ranges"
+               :hidesReturns (or dos :json-false)
                :resume (list :session (decent-notes--note-resume-token note)
                              :version (decent-notes--note-version note)
                              :rev (decent-notes--note-rev note)
-                             :text text :baseText (decent-notes--note-base note)))
+                             :hidesReturns (or (and hides (not converts)) :json-false)
+                             :text (decent-notes--with-returns text (and converts dos))
+                             :baseText (decent-notes--with-returns base (and converts hides))))
          (lambda (result)
            (setf (decent-notes--note-needs-whole-p note) nil
                  (decent-notes--note-problem note) nil
@@ -746,7 +781,9 @@ Versions without an answer count as not sent."
   (setf (decent-notes--note-opening-p note) nil
         (decent-notes--note-attachment note) (plist-get result :attachment)
         (decent-notes--note-resume-token note) (plist-get result :session)
-        (decent-notes--note-rev note) (plist-get result :rev))
+        (decent-notes--note-rev note) (plist-get result :rev)
+        (decent-notes--note-hides-returns note) (or (plist-get result :hidesReturns) :json-false))
+  (decent-notes--show-line-ends note)
   (decent-notes--watch-for-pauses)
   (decent-notes--show-modified note)
   (decent-notes--cursor-moved note))

@@ -100,6 +100,7 @@ note/open needs to resume, nil without that."
                                  (natnump (plist-get way :rev)))
                         (list :session (plist-get way :session)
                               :version (plist-get way :version) :rev (plist-get way :rev)
+                              :hidesReturns (if (eq t (plist-get way :hidesReturns)) t :json-false)
                               :baseText (plist-get way :baseText))))))))
 
 (defun decent-notes--unsent-text (unsent)

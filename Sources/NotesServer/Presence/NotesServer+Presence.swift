@@ -28,14 +28,17 @@ extension NotesServer {
   ) throws(ResponseError) -> [Selection] {
     let view = openTexts[text: note].view(of: shown, by: id)
     var offsets: [(start: Int, end: Int)] = []
-    var buffer = try buffer(of: note, view)
+    let text = try buffer(of: note, view)
+    let form = shownForm(of: text, by: id)
+    var buffer = form?.shown ?? text
     for range in ranges.prefix(Selection.mostPerAttachment) {
       let (start, end) = try Parameters(value: range, path: "ranges.").range()
+      let offset = (
+        start: try offset(of: start, "ranges.start", in: &buffer),
+        end: try offset(of: end, "ranges.end", in: &buffer)
+      )
       offsets.append(
-        (
-          try offset(of: start, "ranges.start", in: &buffer),
-          try offset(of: end, "ranges.end", in: &buffer)
-        ))
+        form.map { ($0.offset(ofShown: offset.start), $0.offset(ofShown: offset.end)) } ?? offset)
     }
     let sorted = Set(offsets.flatMap { [$0.start, $0.end] }).sorted()
     let neighbours = try read(note) { $0.text.neighbours(of: sorted, in: view) }

@@ -190,6 +190,23 @@ local function give_up(buffer, lines, other)
   end)
 end
 
+local last_buffer = 0 -- the last one that there was when the shada file was read
+
+--- The line and the column of the '" mark of the note with this name, which `buffer` is to get. Neovim gives the marks of its shada file to the
+--- buffers that there are when it reads the file, as it does before it opens any; at most once for all notes that a list of places names.
+local function last_place(buffer, name)
+  local named = vim.fn.bufadd(name)
+  if named > last_buffer then
+    last_buffer = vim.fn.bufnr('$')
+    vim.cmd('silent! rshada')
+  end
+  local place = api.nvim_buf_get_mark(named, '"')
+  if named ~= buffer then
+    pcall(api.nvim_buf_delete, named, { force = true })
+  end
+  return place
+end
+
 --- Reads a note into a buffer whose name stands for it.
 function M.read(buffer, name)
   local id = names.id_of(name)
@@ -224,9 +241,14 @@ function M.read(buffer, name)
       -- That buffer is unloaded. Marks and jumps refer to it.
       return give_up(buffer, vim.split(found.text, '\n', { plain = true }), vim.fn.bufnr(due))
     end
+    local place = due and last_place(buffer, due) or { 0, 0 }
     shown = found and note.open(buffer, id, found.note.title, fill)
     if not shown then
       return
+    end
+    if place[1] > 0 then
+      -- The lines that came in have moved the mark.
+      pcall(api.nvim_buf_set_mark, buffer, '"', math.min(place[1], api.nvim_buf_line_count(buffer)), place[2], {})
     end
     vim.b[buffer].decent_notes_trashed, vim.b[buffer].decent_notes_purged = found.note.trashed, nil
     shown.path = found.note.path
@@ -267,6 +289,7 @@ function M.write(buffer)
     return
   end
   api.nvim_exec_autocmds('BufWritePre', { buffer = buffer, modeline = false })
+  note.convert(shown)
   note.settle(shown, 5000)
   if not note.is_settled(shown) then
     local problem = server.is_silent() and 'no answer; :NotesRestart starts another' or shown.problem or 'decent-notes does not take it'

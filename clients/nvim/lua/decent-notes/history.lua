@@ -27,7 +27,7 @@ local function bring_back(id, text, base)
   local shown = note.find(id)
   if shown then
     api.nvim_win_set_buf(0, shown.buffer)
-    edit(shown.buffer, text)
+    edit(shown.buffer, shown.hides_returns and text:gsub('\r\n', '\n') or text)
   elseif server.call('note/setText', { id = id, text = text, base = base }) then
     changes.report(id, { 'text' })
     server.tell('the text of then is back')
@@ -80,7 +80,7 @@ function M.open(id, before, row)
     local text, entry = at_cursor()
     if text then
       local line = api.nvim_win_get_cursor(0)[1]
-      local past = show(name .. '/' .. time(entry), vim.split(text, '\n', { plain = true }), '')
+      local past = show(name .. '/' .. time(entry), vim.split(text, '\r?\n'), '')
       map(past, 'q', function() M.open(id, before, line) end, 'back to the history')
       map(past, 'r', function() bring_back(id, text, present.revision) end, 'bring this text back')
     end

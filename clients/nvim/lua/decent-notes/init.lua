@@ -98,7 +98,7 @@ function M.delete()
   local id = current_id()
   if id and server.call('note/delete', { id = id }) then
     changes.report(id, { 'trashed' })
-    server.tell('in the trash; typing takes it out, as u in the list')
+    server.tell('in the trash (u in the list); typing takes it out')
   end
 end
 
@@ -124,7 +124,7 @@ function M.purge()
   local id = current_id()
   local found = id and server.call('note/get', { id = id })
   if found and not found.note.trashed then
-    server.tell('only notes in the trash; dd in the list puts it there', vim.log.levels.WARN)
+    server.tell('only notes in the trash; :NoteDelete puts it there', vim.log.levels.WARN)
   elseif found then
     require('decent-notes.purge').ask({ found.note }, require('decent-notes.list').read_again)
   end

@@ -3,7 +3,7 @@
 --
 -- Fields of all clients (see there):
 --   buffer, id, attachment, is_opening, version, rev, answered, whole, needs_whole, pending, skipped, line_count, base, problem,
---   resume_token, is_jumping, participants
+--   resume_token, hides_returns, is_jumping, participants
 -- Fields of this client:
 --   is_read_only true if the server takes no changes of the note
 --   title        the note's title
@@ -132,14 +132,29 @@ local function show_modifiable(note)
   vim.bo[note.buffer].modifiable = not note.is_read_only and vim.go.modifiable
 end
 
+--- Shows the note as a DOS file if its carriage returns are hidden.
+local function show_format(note)
+  local format = note.hides_returns and 'dos' or 'unix'
+  local options = vim.bo[note.buffer]
+  if options.fileformat ~= format then
+    local is_modified = options.modified
+    options.modifiable = true -- where it is off, the option cannot be set
+    options.fileformat = format
+    options.modified = is_modified -- Neovim counts that as a change of the file
+    show_modifiable(note)
+  end
+end
+
 --- Takes over the answer to note/open.
 local function attach(note, result)
+  note.hides_returns = result.hidesReturns or false
   note.attachment, note.resume_token, note.rev = result.attachment, result.session, result.rev
   note.is_opening, note.needs_whole = false, false
   if note.is_read_only ~= result.readOnly then
     note.is_read_only = result.readOnly
     show_modifiable(note)
   end
+  show_format(note)
 end
 
 local function forget(note)
@@ -180,6 +195,7 @@ function M.reopen(buffer, id, fill)
     fill(note.text)
     note.text = nil
     show_modifiable(note)
+    show_format(note)
     follow(note)
     M.confirm_in(note, 0) -- pushes that came meanwhile were not applied
     return note
@@ -190,7 +206,7 @@ end
 function M.open(buffer, id, title, fill)
   local note = { buffer = buffer, id = id, title = title, version = 0, answered = 0, whole = 0, participants = '' }
   -- The result is taken before any other message is handled: the next message may be a push for this attachment.
-  return server.call('note/open', { id = id, mode = 'edit', push = 'rangesOrLines' }, function(result)
+  return server.call('note/open', { id = id, mode = 'edit', push = 'rangesOrLines', hidesReturns = true }, function(result)
     fill(result.text)
     note.base, note.line_count = result.text, api.nvim_buf_line_count(buffer)
     attach(note, result)
@@ -493,8 +509,9 @@ local function detach(note)
   guard()
 end
 
---- Opens a detached note again, with the text of this moment. What is typed before the answer comes is the next change.
-function M.resume(note)
+--- Opens a detached note again, with the text of this moment. What is typed before the answer comes is the next change. With `converts`
+--- the lines of the note get the ends that 'fileformat' says.
+function M.resume(note, converts)
   detach(note)
   M.send_pending(note)
   if paste.is_under_way then
@@ -502,12 +519,28 @@ function M.resume(note)
   end
   note.is_opening = true
   local text = table.concat(M.clean(note, 0, -1), '\n')
+  local resume = {
+    session = note.resume_token, version = note.version, rev = note.rev, text = text, baseText = note.base, hidesReturns = note.hides_returns,
+  }
+  local is_dos = note.hides_returns
+  if converts then
+    is_dos = vim.bo[note.buffer].fileformat == 'dos'
+    resume.text = is_dos and text:gsub('\n', '\r\n') or text
+    resume.baseText = note.hides_returns and note.base:gsub('\n', '\r\n') or note.base
+    resume.hidesReturns = false
+  end
   server.request('note/open', {
-    id = note.id, mode = 'edit', push = 'rangesOrLines',
-    resume = { session = note.resume_token, version = note.version, rev = note.rev, text = text, baseText = note.base },
+    id = note.id, mode = 'edit', push = 'rangesOrLines', hidesReturns = is_dos, resume = resume,
   }, function(problem, result)
     M.take_resumed(note, text, problem, result)
   end)
+end
+
+--- Gives the lines of the note other ends if the user has set 'fileformat'.
+function M.convert(note)
+  if note.attachment and (vim.bo[note.buffer].fileformat == 'dos') ~= note.hides_returns then
+    M.resume(note, true)
+  end
 end
 
 --- The server has answered `resume`, which has sent this text.

@@ -42,7 +42,7 @@ end
 local function show_peers()
   local status = server.call('notebook/status')
   if status and #status.peers == 0 then
-    return server.tell('there are no peers; :NotesSync {peer} begins a link')
+    return server.tell('there are no peers; :NotesSync {peer} links one')
   end
   local lines = {}
   for _, it in ipairs(status and status.peers or {}) do

@@ -34,8 +34,12 @@ end
 local function fit(line)
   local width = math.max(20, vim.o.columns - 13)
   if vim.fn.strdisplaywidth(line) > width then
-    -- The cause before what it is about, a folder or a command, which may be long.
-    line = line:gsub('^(Decent Notes: )(.*/.-): ([^/]+)$', '%1%3 (%2)')
+    -- The cause before what it is about, a folder or a command, which may be long; and first what the user can do.
+    local found, advice = line:match('^Decent Notes: (.*); (.*)$')
+    if not found then
+      found, advice = line:match('^Decent Notes: (.*): (:.*)$')
+    end
+    line = found and ('%s (%s)'):format(advice, found) or line:gsub('^(Decent Notes: )(.*/.-): ([^/]+)$', '%1%3 (%2)')
   end
   line = vim.fn.strcharpart(line, 0, width)
   while vim.fn.strdisplaywidth(line) > width do
@@ -249,7 +253,7 @@ local function watch(self)
     self.quiet = self.quiet + 1
     if self.quiet == patience then
       vim.cmd('redrawstatus!')
-      M.tell(M.is_waiting and 'no answer; CTRL-C stops waiting, :NotesRestart helps'
+      M.tell(M.is_waiting and 'no answer (CTRL-C stops waiting); :NotesRestart helps'
         or 'no answer; :NotesRestart starts another process', vim.log.levels.WARN)
     end
     watch(self)
@@ -318,7 +322,7 @@ function M.start(is_again)
     on_exit = function(_, status) ended(self, status) end,
   })
   if not started or channel <= 0 then
-    M.tell(command[1] .. ' cannot be started; see :help decent-notes-install', vim.log.levels.WARN)
+    M.tell(command[1] .. ' cannot be started; :help decent-notes-install', vim.log.levels.WARN)
     return false
   end
   self.channel, job = channel, self

@@ -43,7 +43,7 @@ function M.keep(note, text)
   if done and not (vim.deep_equal(way, note.kept_way) and note.kept_base == note.base) then
     done, problem = write(note.kept .. '.json', vim.json.encode({
       id = note.id, title = note.title, pid = uv.os_getpid(), session = note.resume_token, version = note.version, rev = note.rev,
-      baseText = note.base,
+      baseText = note.base, hidesReturns = note.hides_returns,
     }))
     note.kept_way, note.kept_base = way, note.base
   end
@@ -103,7 +103,8 @@ function M.left(texts)
     local known, way = pcall(vim.json.decode, it.text and read(it.path .. '.json') or '')
     if known and type(way) == 'table' and type(way.session) == 'string' and type(way.version) == 'number' and type(way.rev) == 'number'
       and type(way.baseText) == 'string' then
-      it.resume = { session = way.session, version = way.version, rev = way.rev, baseText = way.baseText, text = it.text }
+      it.resume = { session = way.session, version = way.version, rev = way.rev, baseText = way.baseText, text = it.text,
+        hidesReturns = way.hidesReturns == true }
     end
     return it.text
   end, texts)

@@ -46,9 +46,7 @@ enddef
 # Reads the note that the current buffer's name stands for: for BufReadCmd.
 export def Read()
   var buf = bufnr()
-  # 'fileformat' cannot be set in a buffer that cannot be changed, as after an attempt that failed.
-  setlocal modifiable
-  setlocal buftype= noendofline nofixendofline fileformat=unix noswapfile noundofile noreadonly nomodifiable bufhidden=hide
+  Prepare()
   var id = Id()
   if !live.Reopen(buf, id)
     var other = live.BufferOf(id)
@@ -66,7 +64,9 @@ export def Read()
     endif
     var found = server.Call('note/get', {id: id})
     var summary: dict<any> = found.note
+    var place = LastPlace(decent_notes#buffer#Name(summary))
     live.Open(buf, id)
+    setpos("'\"", place)
     b:note_title = summary.title
     b:note_purged = false
     unlet! b:note_copied
@@ -95,6 +95,31 @@ export def Read()
   if &filetype == ''
     &filetype = get(g:, 'decent_notes_filetype', '')
   endif
+enddef
+
+# The place of the '" mark of a note of this name. Vim reads the marks that viminfo has of the current buffer, and will write them, when it looks for
+# the buffer's file.
+def LastPlace(name: string): list<number>
+  if !exists('b:note_title') && win_gettype() == ''
+    var old = bufname()
+    if old != name && !exists('g:SessionLoad')
+      execute 'silent noautocmd keepalt file' fnameescape(name)
+      # Vim has made a new buffer with the old name.
+      if bufnr($'^{old}$') > 0
+        execute 'silent noautocmd bwipeout' bufnr($'^{old}$')
+      endif
+    endif
+    silent noautocmd edit!
+    Prepare()
+  endif
+  return getpos("'\"")
+enddef
+
+# Sets the options that a note needs.
+def Prepare()
+  # 'fileformat' cannot be set in a buffer that cannot be changed, as after an attempt that failed.
+  setlocal modifiable
+  setlocal buftype= noendofline nofixendofline fileformat=unix noswapfile noundofile noreadonly nomodifiable bufhidden=hide
 enddef
 
 # Lines for inputlist(): notes of one title, told apart by when they were changed, their ids and their tags.
@@ -257,6 +282,7 @@ export def Write()
   endif
   server.Start()
   silent doautocmd <nomodeline> BufWritePre
+  live.Convert(note)
   live.Settle(note, 5000)
   if !live.IsSettled(note)
     throw 'Decent Notes: ' .. (server.IsSilent() ? 'not written: no answer; :NotesRestart helps'

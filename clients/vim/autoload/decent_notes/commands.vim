@@ -78,7 +78,7 @@ export def Delete()
   var id = Id()
   server.Call('note/delete', {id: id})
   buffer.Update(id)
-  server.Tell('in the trash; typing takes it out, as u in the list', 'None')
+  server.Tell('in the trash (u in the list); typing takes it out', 'None')
 enddef
 
 # Opens the note of this day, which the program makes if there is none.
@@ -101,7 +101,7 @@ enddef
 export def Purge()
   var note: dict<any> = server.Call('note/get', {id: Id()}).note
   if !note.trashed
-    throw 'Decent Notes: only notes in the trash; dd in the list puts it there'
+    throw 'Decent Notes: only notes in the trash; :NoteDelete puts it there'
   endif
   purge.Ask([note], list.Refresh)
 enddef
@@ -168,7 +168,7 @@ enddef
 def ShowPast()
   var [id, base, entry] = [b:note_id, b:note_base, EntryHere()]
   var past = server.Call('note/get', {id: id, revision: entry.revision})
-  Scratch(split(past.text, "\n", true), past.note.title .. ' of ' .. Local(entry.time) .. ' (r brings it back, q leaves)')
+  Scratch(split(past.text, "\r\\?\n", true), past.note.title .. ' of ' .. Local(entry.time) .. ' (r brings it back, q leaves)')
   extend(b:, {note_id: id, note_base: base, note_revision: entry.revision})
   Map('r', 'server.Try(() => BringBack(b:note_revision))')
 enddef
@@ -185,7 +185,7 @@ def BringBack(revision: string)
   elseif !getbufvar(buf, '&modifiable')
     throw 'Decent Notes: this note cannot be changed'
   else
-    edit.SetLines(buf, 1, getbufline(buf, 1, '$'), split(text, "\n", true))
+    edit.SetLines(buf, 1, getbufline(buf, 1, '$'), split(text, live.Of(buf).hidesReturns ? "\r\\?\n" : "\n", true))
     server.Tell('the text of then is back; u in the note undoes that', 'None')
   endif
 enddef

@@ -23,7 +23,7 @@ const INTERVAL = 100
 
 # The open notes by their buffers' numbers. Fields of all clients (see clients/README.md):
 #   buf, id, attachment, isOpening, version, rev, answered, whole, needsWhole, pending, skipped, lineCount, base, problem,
-#   resumeToken, isJumping, participants
+#   resumeToken, hidesReturns, isJumping, participants
 # Fields of this client:
 #   text           the text that was sent last or is to be sent; of a large text the one that was hashed last
 #   readOnly       true if the note cannot be changed here
@@ -78,7 +78,8 @@ enddef
 
 # The bytes of the text of a buffer. Of the current one Vim knows them without reading the text.
 def Size(buf: number): number
-  return buf == bufnr() ? line2byte(line('$') + 1) - 1 : strlen(decent_notes#live#Text(buf))
+  # Vim counts the carriage returns of a DOS file.
+  return buf == bufnr() && &fileformat == 'unix' ? line2byte(line('$') + 1) - 1 : strlen(decent_notes#live#Text(buf))
 enddef
 
 # States {{{1
@@ -121,9 +122,10 @@ export def Open(buf: number, id: string)
   var note: dict<any> = {buf: buf, id: id, attachment: 0, isOpening: false, version: 0, rev: 0, answered: 0, whole: 0,
     needsWhole: false, text: '', problem: '', base: '', lineCount: 1, pending: {}, skipped: -1, block: -1, timer: 0,
     participants: '', isBurst: false, since: reltime(), told: 0, before: [],
-    kept: '', written: [-1, -1, -1], keeper: 0, checked: 0, isClosing: false, isReversing: false, isJumping: false}
+    kept: '', written: [-1, -1, -1], keeper: 0, checked: 0, isClosing: false, isReversing: false, isJumping: false,
+    hidesReturns: false}
   # The result is taken before any other message is handled: the next message may be a push for this attachment.
-  server.Call('note/open', {id: id, mode: 'edit', push: 'rangesOrLines'}, (result) => {
+  server.Call('note/open', {id: id, mode: 'edit', push: 'rangesOrLines', hidesReturns: true}, (result) => {
     [note.base, note.text] = [result.text, result.text]
     Begin(note)
     Attach(note, result)
@@ -148,6 +150,7 @@ export def Reopen(buf: number, id: string): bool
   extend(note, {isClosing: false, block: -1})
   Begin(note)
   Unlock(note)
+  ShowFormat(note)
   # Pushes that came meanwhile were not applied. A change of nothing makes the server send them again.
   SendChange(note, {lines: []})
   return true
@@ -157,9 +160,24 @@ enddef
 def Attach(note: dict<any>, result: dict<any>)
   var isNew = get(note, 'readOnly', null) != result.readOnly
   extend(note, {attachment: result.attachment, resumeToken: result.session, rev: result.rev, isOpening: false, needsWhole: false,
-    readOnly: result.readOnly})
+    readOnly: result.readOnly, hidesReturns: get(result, 'hidesReturns', false)})
   if isNew
     Unlock(note)
+  endif
+  ShowFormat(note)
+enddef
+
+# Shows the note as a DOS file if its carriage returns are hidden.
+def ShowFormat(note: dict<any>)
+  var format = note.hidesReturns ? 'dos' : 'unix'
+  if getbufvar(note.buf, '&fileformat') != format
+    var modifiable = getbufvar(note.buf, '&modifiable')
+    setbufvar(note.buf, '&modifiable', true)
+    setbufvar(note.buf, '&fileformat', format)
+    setbufvar(note.buf, '&modifiable', modifiable)
+    # Vim counts that as a change of the file.
+    setbufvar(note.buf, '&modified', false)
+    decent_notes#live#ShowModified(note)
   endif
 enddef
 
@@ -542,7 +560,7 @@ def KeepInFile(note: dict<any>)
   var info: dict<any> = {}
   if isOther
     info = {id: note.id, title: getbufvar(note.buf, 'note_title', ''), session: note.resumeToken, version: note.version, rev: note.rev,
-      baseText: note.base}
+      baseText: note.base, hidesReturns: note.hidesReturns}
   endif
   note.kept = note.kept ?? unsent.NewName(note.id)
   unsent.Write(note.kept, isLoaded ? getbufline(note.buf, 1, '$') : split(note.text, "\n", true), info)
@@ -586,14 +604,31 @@ def Detach(note: dict<any>)
   participants.Clear(note.buf)
 enddef
 
-# Opens a detached note again, with the text of this moment. What is typed before the answer comes is the next change.
-def Resume(note: dict<any>)
+# Opens a detached note again, with the text of this moment. What is typed before the answer comes is the next change. With `converts` the
+# lines of the note get the ends that 'fileformat' says.
+def Resume(note: dict<any>, converts = false)
   Detach(note)
   decent_notes#live#SendPending(note)
   note.isOpening = true
   var text = Lines(note, 1, note.lineCount)->join("\n")
-  server.Request('note/open', {id: note.id, mode: 'edit', push: 'rangesOrLines', resume: {session: note.resumeToken,
-    version: note.version, rev: note.rev, text: text, baseText: note.base}}, (response) => TakeResumed(note, text, response))
+  var resume = {session: note.resumeToken, version: note.version, rev: note.rev, text: text, baseText: note.base, hidesReturns: note.hidesReturns}
+  var isDOS = converts ? getbufvar(note.buf, '&fileformat') == 'dos' : note.hidesReturns
+  if converts
+    extend(resume, {text: WithReturns(text, isDOS), baseText: WithReturns(note.base, note.hidesReturns), hidesReturns: false})
+  endif
+  server.Request('note/open', {id: note.id, mode: 'edit', push: 'rangesOrLines', hidesReturns: isDOS, resume: resume},
+    (response) => TakeResumed(note, text, response))
+enddef
+
+def WithReturns(text: string, isDOS: bool): string
+  return isDOS ? substitute(text, '\n', '\r\n', 'g') : text
+enddef
+
+# Gives the lines of the note other ends if the user has set 'fileformat'.
+export def Convert(note: dict<any>)
+  if note.attachment != 0 && (getbufvar(note.buf, '&fileformat') == 'dos') != note.hidesReturns
+    Resume(note, true)
+  endif
 enddef
 
 # The server has answered `Resume`, which has sent this text.

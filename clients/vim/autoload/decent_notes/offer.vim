@@ -29,7 +29,7 @@ enddef
 
 def Merge(it: dict<any>)
   var opened = server.Call('note/open', {id: it.id, mode: 'edit', push: 'lines', resume: {session: it.session, version: it.version, rev: it.rev,
-    text: it.text, baseText: it.baseText}})
+    text: it.text, baseText: it.baseText, hidesReturns: get(it, 'hidesReturns', false)}})
   server.Call('note/close', {attachment: opened.attachment})
   Show(server.Call('note/get', {id: it.id}).note, it)
 enddef

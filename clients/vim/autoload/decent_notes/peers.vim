@@ -54,7 +54,7 @@ enddef
 def ShowPeers()
   var peers: list<dict<any>> = server.Call('notebook/status').peers
   if empty(peers)
-    server.Tell('there are no peers; :NotesSync {peer} begins a link', 'None')
+    server.Tell('there are no peers; :NotesSync {peer} links one', 'None')
     return
   endif
   for peer in peers
