@@ -172,7 +172,7 @@ struct `The client for Vim` {
     let vim = try Vim()
     let lines = (0..<20_000).map { "line \($0) \(String(repeating: "x", count: 40))" }
     let texts = [
-      "", "a\n", "\n", "\n\n", "\r\n", "a\r\nb\r", "no end", "👩‍👩‍👧 é e\u{301}\n😀", "\ta\t\n\t",
+      "", "a\n", "\n", "\n\n", "\n\r\n", "a\r\nb\n\r", "no end", "👩‍👩‍👧 é e\u{301}\n😀", "\ta\t\n\t",
       lines.joined(separator: "\n"), String(repeating: "é", count: 200_000),
     ]
     for text in texts {

@@ -327,6 +327,9 @@ not taken is written to a file besides."
         (decent-notes--as-file #'save-place-find-file-hook)))
     (decent-notes--attach note result)))
 
+(declare-function save-place-find-file-hook "saveplace")
+(declare-function save-place-to-alist "saveplace")
+
 (defun decent-notes--as-file (function)
   "Call FUNCTION of `save-place-mode' as if the note of this buffer were a file.
 The name is of a kind of which Emacs never asks whether there is such a file."

@@ -710,7 +710,7 @@ Versions without an answer count as not sent."
   (eql 1 (coding-system-eol-type buffer-file-coding-system)))
 
 (defun decent-notes--show-line-ends (note)
-  "Show NOTE as a DOS file if its carriage returns are hidden."
+  "Say in the mode line whether NOTE is a DOS file."
   (when (buffer-live-p (decent-notes--note-buffer note))
     (with-current-buffer (decent-notes--note-buffer note)
       (setq buffer-file-coding-system

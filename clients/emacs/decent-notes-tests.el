@@ -139,7 +139,7 @@
 
 (decent-notes-tests-deftest texts-come-and-go-as-they-are
     "A text is shown and kept to the byte, whatever is in it."
-  (dolist (text (list "" "\n" "a\n" "\r\n" "a\rb" "no end" "\ttabs\t\n" "é e\u0301 👩‍👩‍👧 😀\n"
+  (dolist (text (list "" "\n" "a\n" "\n\r\n" "a\rb" "no end" "\ttabs\t\n" "é e\u0301 👩‍👩‍👧 😀\n"
                       "\u2028 \ufeff \x10ffff" (make-string 5000 ?x)))
     (decent-notes-tests-with text
       (should (equal (buffer-string) text))

@@ -34,10 +34,13 @@ end
 local function fit(line)
   local width = math.max(20, vim.o.columns - 13)
   if vim.fn.strdisplaywidth(line) > width then
-    -- The cause before what it is about, a folder or a command, which may be long; and first what the user can do.
-    local found, advice = line:match('^Decent Notes: (.*); (.*)$')
-    if not found then
-      found, advice = line:match('^Decent Notes: (.*): (:.*)$')
+    -- The cause before what it is about, a folder or a command, which may be long; and in narrow lines first what the user can do.
+    local found, advice
+    if vim.o.columns < 80 then
+      found, advice = line:match('^Decent Notes: (.*); (.*)$')
+      if not found then
+        found, advice = line:match('^Decent Notes: (.*): (:.*)$')
+      end
     end
     line = found and ('%s (%s)'):format(advice, found) or line:gsub('^(Decent Notes: )(.*/.-): ([^/]+)$', '%1%3 (%2)')
   end

@@ -109,7 +109,7 @@ def LastPlace(name: string): list<number>
         execute 'silent noautocmd bwipeout' bufnr($'^{old}$')
       endif
     endif
-    silent noautocmd edit!
+    silent noautocmd keepjumps keepalt edit!
     Prepare()
   endif
   return getpos("'\"")

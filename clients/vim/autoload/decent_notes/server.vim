@@ -98,7 +98,7 @@ def Show()
 enddef
 
 # A message that fits into the screen's width: a longer one would ask for a key, perhaps while the user types. The log has all of it.
-# What is not to be cut off is put first: a cause that stands behind a path, and what the user can do.
+# What is not to be cut off is put first: a cause that stands behind a path, and in narrow lines what the user can do.
 def Fitted(line: string): string
   # Vim shows pending keys and the ruler on the same line.
   var room = &columns - 13 - (&ruler && &laststatus == 0 ? 18 : 0)
@@ -107,7 +107,7 @@ def Fitted(line: string): string
   endif
   var parts = matchlist(line, '\C^\(Decent Notes: \)\(.*/.\{-}\): \([^/]\+\)$')
   var text = empty(parts) ? line : $'{parts[1]}{parts[3]} ({parts[2]})'
-  var advice = matchlist(line, '^Decent Notes: \(.*\)\%(; \|: \ze:\)\(.*\)$')
+  var advice = &columns >= 80 ? [] : matchlist(line, '^Decent Notes: \(.*\)\%(; \|: \ze:\)\(.*\)$')
   if !empty(advice)
     text = $'{advice[2]} ({advice[1]})'
   endif
