@@ -19,6 +19,7 @@ struct `Live text, with messages crossing at random` {
 
   @Test func `is worth something`() {
     var (shown, shownAcross, kills, reversals) = (0, 0, 0, 0)
+    var (inserted, retyped) = (0, 0)
     for seed in 1...5 as ClosedRange<UInt64> {
       var fuzz = LiveTextFuzz(seed: seed)
       _ = fuzz.run(steps: 240)
@@ -26,7 +27,10 @@ struct `Live text, with messages crossing at random` {
       shownAcross += fuzz.shownAcross
       kills += fuzz.kills
       reversals += fuzz.reversals
+      inserted += fuzz.insertedCount
+      retyped += fuzz.retypedCount
     }
+    #expect(20 * retyped < inserted, "\(retyped) of \(inserted) scalars are not asked for")
     #expect(shown > 0, "nobody's selection was shown")
     #expect(shownAcross > 0, "nobody's selection was shown at another server")
     #expect(kills > 0, "no server died")

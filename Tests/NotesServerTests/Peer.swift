@@ -103,6 +103,34 @@ final class Peer {
     return try book.open(id) ? String(decoding: book.note(id)!.text.utf8, as: UTF8.self) : ""
   }
 
+  /// The scalars that one change both removed from a note and inserted into it, as far as the server knows: those of replaced sentences.
+  func retypedScalars(_ note: String) throws -> Set<Unicode.Scalar> {
+    let (id, book) = (NoteID(note)!, server.book)
+    var content: [ReplicaID: [UInt8]] = [:]
+    var edits: [(inserted: [UInt8], removed: [ElementRange])] = []
+    for replica in book.version.replicas {
+      try book.forEachChange(of: replica, upTo: book.version[replica]) { change, _ in
+        var (inserted, removed): ([UInt8], [ElementRange]) = ([], [])
+        for case .edit(id, .text(let operation)) in change.operations {
+          switch operation {
+          case .insert(let bytes, _, _, let divider):
+            inserted += bytes.dropLast(divider)
+            content[replica, default: []] += bytes
+          case .remove(let range): removed.append(range)
+          }
+        }
+        edits.append((inserted, removed))
+      }
+    }
+    func scalars(_ bytes: some Collection<UInt8>) -> Set<Unicode.Scalar> {
+      Set(String(decoding: bytes, as: UTF8.self).unicodeScalars)
+    }
+    return edits.reduce(into: []) { found, edit in
+      let removed = edit.removed.map { scalars(content[$0.author]![$0.offset..<$0.end]) }
+      found.formUnion(scalars(edit.inserted).intersection(removed.joined()))
+    }
+  }
+
   /// The author of the changes of the server's process.
   var participant: Author? { server.client.participant }
 
