@@ -7,7 +7,7 @@ public import ReplicatingTypes
 public struct LineFeedText: Sendable {
   /// The shown text.
   public var shown: TextBuffer
-  /// Where in the shown text the line feeds stand that are two bytes of the text, in order.
+  /// The offsets in the shown text of the line feeds that are two bytes of the text, in order.
   private let long: [Int]
 
   /// True if a text has lines, and all of them end with `\r\n`. O(bytes).
@@ -47,15 +47,18 @@ public struct LineFeedText: Sendable {
 
   // MARK: - Offsets
 
-  /// The number of hidden carriage returns before an offset in the shown text. O(log lines).
-  private func returns(before offset: Int) -> Int {
+  /// The number of hidden carriage returns up to the first, in the order of the text, for which `isBefore` is false. O(log lines).
+  private func countReturns(while isBefore: (Int) -> Bool) -> Int {
     var (low, high) = (0, long.count)
     while low < high {
       let middle = (low + high) / 2
-      if long[middle] < offset { low = middle + 1 } else { high = middle }
+      if isBefore(middle) { low = middle + 1 } else { high = middle }
     }
     return low
   }
+
+  /// The number of hidden carriage returns before an offset in the shown text. O(log lines).
+  private func returns(before offset: Int) -> Int { countReturns { long[$0] < offset } }
 
   /// The offset in the text of an offset in the shown text: before a hidden carriage return rather than behind it. O(log lines).
   public func offset(ofShown offset: Int) -> Int { offset + returns(before: offset) }
@@ -63,12 +66,7 @@ public struct LineFeedText: Sendable {
   /// The offset in the shown text of an offset in the text. O(log lines).
   public func shownOffset(of offset: Int) -> Int {
     // The carriage return hidden before the line feed `long[index]` is at `long[index] + index`.
-    var (low, high) = (0, long.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if long[middle] + middle < offset { low = middle + 1 } else { high = middle }
-    }
-    return offset - low
+    offset - countReturns { long[$0] + $0 < offset }
   }
 
   // MARK: - Edits

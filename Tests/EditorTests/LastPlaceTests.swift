@@ -1,4 +1,4 @@
-// Where somebody left a note, after the editor was started again, as with files.
+// The place at which a note was left, after the editor was started again, as with files.
 
 import Foundation
 import JSONRPC
@@ -8,7 +8,7 @@ import Testing
 @Suite(.waiting, .tags(.editor))
 struct `The last place in a note` {
   private static let text = (1...60).map { "line \($0)\n" }.joined()
-  /// What people have in their settings.
+  /// A line that many people have in their settings.
   private static let jump =
     #"au BufReadPost * if line("'\"") > 0 && line("'\"") <= line("$") | exe "normal! g`\"" | endif"#
 

@@ -453,6 +453,35 @@ extension SplitMix64 {
     if case .missing = refusal(forgery, book) { true } else { false }
   }
 
+  /// Before an operation is found wrong it is asked whether it goes on from what is shown.
+  @Test(arguments: [2, 3, 4, 1 << 32, 1 << 40, Int.max - 1])
+  func `elements that nobody has inserted are refused, however large their numbers`(offset: Int)
+    throws
+  {
+    let (ana, ben) = (Person(1), Person(2))
+    let note = ana.create("", "abc")
+    try ben.pull(ana)
+    let element = ElementID(author: ana.id, offset: offset)
+    for operation in [
+      .insert([0x78], after: element, before: nil, divider: 0),
+      .remove(ElementRange(author: ana.id, offset: offset, count: 1)),
+    ] as [ReplicatingText.Operation] {
+      let change = ben.book.change(
+        by: ben.id, at: ben.now, isImport: false, request: nil, [.edit(note, .text(operation))])
+      var set = ChangeSet(since: ana.book.version)
+      set.append(change.id, ben.book.encode(change).bytes[...])
+      if offset < 3 {
+        var book = ana.book
+        try book.merge(foreign: set)
+      } else {
+        #expect(throws: MergeRefusal.self, "\(operation)") {
+          var book = ana.book
+          try book.merge(foreign: set)
+        }
+      }
+    }
+  }
+
   @Test func `gaps and unknown predecessors are told as missing`() {
     let note = alice.create("title", "text")
     alice.setTitle(note, "other")

@@ -90,7 +90,7 @@ struct Reader {
   var version: Version
   var heads: [ChangeID] = []
   var own: [ChangeID] = []
-  /// What a change of the client has said to have seen, and had not.
+  /// The version that a change of the client has said to have seen, and had not.
   var claimed: Version?
 
   init(note: NoteID, version: Version) {

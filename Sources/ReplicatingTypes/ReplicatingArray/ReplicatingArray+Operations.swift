@@ -47,17 +47,19 @@ extension ReplicatingArray {
   mutating func goesOnFromWhatIsShown(_ operation: Operation) -> Bool {
     settle()
     switch operation {
-    case .insert(_, let left?, _, _): return isShown(left.author, left.offset..<left.offset + 1)
+    case .insert(_, let left?, _, _): return isShown(left.author, left.offset, count: 1)
     case .insert: return true
-    case .remove(let range): return isShown(range.author, range.offset..<range.end)
+    case .remove(let range): return isShown(range.author, range.offset, count: range.count)
     }
   }
 
-  /// True if none of the elements that are here is hidden.
-  private mutating func isShown(_ author: ReplicaID, _ offsets: Range<Int>) -> Bool {
-    guard let author = index(known: author) else { return true }
-    let end = UInt32(Swift.min(offsets.upperBound, authors[Int(author)].content.count))
-    var offset = UInt32(offsets.lowerBound)
+  /// True if none of some elements is hidden, as far as they are here: the numbers may come from outside, and be any.
+  private mutating func isShown(_ author: ReplicaID, _ first: Int, count: Int) -> Bool {
+    guard let author = index(known: author), first >= 0,
+      first < authors[Int(author)].content.count, count > 0
+    else { return true }
+    let end = UInt32(first + Swift.min(count, authors[Int(author)].content.count - first))
+    var offset = UInt32(first)
     while offset < end {
       locate(LocalID(author, offset))
       if tree.current.isRemoved { return false }
