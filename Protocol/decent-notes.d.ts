@@ -9,8 +9,6 @@ export interface Requests {
   'initialize': { params: InitializeParams; result: InitializeResult }
   /** Answers when everything so far is on disk for good. After it every request is answered with -32600; `exit` is what should follow. */
   'shutdown': { params: Record<string, never>; result: null }
-  /** What this program takes and answers: an OpenRPC document, version 1.3.2, which is made of this model. */
-  'rpc.discover': { params: Record<string, never>; result: Record<string, unknown> }
   /** Creates a note. Without a place it becomes the first of the list. Fails with `noSuchNote` where `before` or `after` names no note. */
   'note/create': { params: NoteCreateParams; result: NoteResult }
   /** A note's summary and text, now or at an earlier revision. Fails with `noSuchNote`, also where the note did not exist at that revision, and with `unknownRevision`. */

@@ -60,9 +60,6 @@ struct Method: Sendable {
       server, params, result throws(ResponseError) in try server.initialize(params, &result)
     },
     onDisk("shutdown", isLast: true),
-    reading("rpc.discover", NoParameters.self, needsAll: false) { _, _, result in
-      NotesServer.discover(&result)
-    },
 
     changing("note/create", CreateNoteParameters.self, mayBeginNotebook: true) {
       server, params, result throws(ResponseError) in try server.createNote(params, &result)

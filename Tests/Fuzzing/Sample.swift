@@ -311,7 +311,7 @@ func feedFile(_ bytes: [UInt8]) {
   _ = content.file
 }
 
-/// Changes of so many steps, far apart: of 64 or more the first bytes are packed.
+/// Changes of so many steps, far apart.
 private func textChanges(_ steps: Int) -> ReplicatingText.Changes {
   var alice = Replica(id: ReplicaID(high: 0, low: 1))
   var bob = Replica(id: ReplicaID(high: 0, low: 2))
@@ -332,10 +332,7 @@ private func textChanges(_ steps: Int) -> ReplicatingText.Changes {
 func feedText(_ bytes: [UInt8]) {
   guard let changes = try? ReplicatingText.Changes(encoded: bytes) else { return }
   let written = changes.encoded()
-  // Format 2 is read where format 3 is written.
-  let isOlder = bytes[0] == 2 && written[0] == 3
-  precondition(written == bytes || isOlder, "changes are written in two ways")
-  precondition((try? ReplicatingText.Changes(encoded: written))?.encoded() == written)
+  precondition(written == bytes, "changes are written in two ways")
   var alice = Replica(id: ReplicaID(high: 0, low: 1))
   var text = ReplicatingText()
   text.insert([UInt8](repeating: 120, count: 710).span, at: 0, by: &alice)

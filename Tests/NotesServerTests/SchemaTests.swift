@@ -8,8 +8,6 @@ import Testing
 struct `The schema of all messages` {
   private static let isRecording =
     ProcessInfo.processInfo.environment["DECENT_NOTES_RECORD"] == "1"
-  private static let sources = protocolFolder.deletingLastPathComponent()
-    .appendingPathComponent("Sources/NotesServer/Discovery/OpenRPCDocument.swift")
   let model: JSON
   let writer: SchemaWriter
   let schema: JSONSchema
@@ -33,12 +31,6 @@ struct `The schema of all messages` {
       writer.schema.laidOut() + "\n", in: protocolFolder.appendingPathComponent("schema.json"))
   }
 
-  @Test func `is in the OpenRPC document, too`() throws {
-    try check(
-      writer.openRPC.laidOut() + "\n", in: protocolFolder.appendingPathComponent("openrpc.json"))
-    try check(Self.source(writer.openRPC), in: Self.sources)
-  }
-
   @Test func `is in the declarations for TypeScript, too`() throws {
     let text = DeclarationWriter(model).declarations
     try check(text, in: protocolFolder.appendingPathComponent("decent-notes.d.ts"))
@@ -56,43 +48,6 @@ struct `The schema of all messages` {
       #expect(known.union(["Exclude", "Record", "OneOf"]).contains(name), "\(name)")
     }
     #expect(bare.count { $0 == "{" } == bare.count { $0 == "}" })
-  }
-
-  /// The document as a file of Swift.
-  private static func source(_ document: JSON) -> String {
-    """
-    // swift-format-ignore-file
-    // Made of Protocol/metaModel.json by a test, and held against it: DECENT_NOTES_RECORD=1 swift test --filter 'schema of all messages'.
-
-    /// The answer to `rpc.discover`.
-    enum OpenRPCDocument {
-      /// The document, as JSON.
-      static let json = ##\"\"\"
-    \(document.text)
-    \"\"\"##
-    }
-
-    """
-  }
-
-  // MARK: - What the server answers
-
-  @Test func `is what rpc.discover answers`() throws {
-    let scratch = TemporaryFolder()
-    let peer = Peer(scratch("notes"))
-    peer.initialize()
-    let answer = peer.call("rpc.discover")
-    #expect(answer == writer.openRPC)
-    #expect(answer["openrpc"] == "1.3.2")
-    let methods = Set(answer["methods"]!.array!.map { $0["name"]!.string! })
-    #expect(methods.isSuperset(of: NotesServer.methods))
-    // Every schema that it refers to is there.
-    let schemas = answer["components"]!["schemas"]!.members!
-    let references = answer.text.matches(of: /"\$ref":"#\/components\/schemas\/(\w+)"/)
-    #expect(references.count > 200)
-    for reference in references {
-      #expect(schemas[String(reference.1)] != nil, "\(reference.1)")
-    }
   }
 
   // MARK: - Messages

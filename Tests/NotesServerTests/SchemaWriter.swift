@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Makes a JSON Schema and an OpenRPC document of `Protocol/metaModel.json`. Neither says anything that the model does not say.
+/// Makes a JSON Schema of `Protocol/metaModel.json`. It says nothing that the model does not say.
 struct SchemaWriter {
   private let model: JSON
   /// The structures that a client sends, in which `null` means the same as an absent member.
@@ -33,8 +33,8 @@ struct SchemaWriter {
         "description",
         "Made of metaModel.json. A message is one of these; the response to a request is that of its method, or an error."
       ),
-      ("anyOf", .array(messages.map { reference($0.0, "#/$defs/") })),
-      ("$defs", object(messages + types(below: "#/$defs/"))),
+      ("anyOf", .array(messages.map { reference($0.0) })),
+      ("$defs", object(messages + types)),
     ])
   }
 
@@ -48,7 +48,7 @@ struct SchemaWriter {
         $0["optional"]?.boolean != true
       }
       if needsParams { required.append("params") }
-      let schema = schema(of: params, "#/$defs/")
+      let schema = schema(of: params)
       properties.append(
         ("params", needsParams ? schema : object([("anyOf", [schema, noParams])])))
     } else {
@@ -74,7 +74,7 @@ struct SchemaWriter {
         object([
           ("jsonrpc", object([("const", "2.0")])),
           ("id", object([("type", ["integer", "string"])])),
-          ("result", schema(of: request["result"]!, "#/$defs/")),
+          ("result", schema(of: request["result"]!)),
         ])
       ),
       ("required", ["jsonrpc", "id", "result"]),
@@ -90,91 +90,18 @@ struct SchemaWriter {
         object([
           ("jsonrpc", object([("const", "2.0")])),
           ("id", object([("type", ["integer", "string", "null"])])),
-          ("error", reference("ResponseError", "#/$defs/")),
+          ("error", reference("ResponseError")),
         ])
       ),
       ("required", ["jsonrpc", "id", "error"]),
     ])
   }
 
-  // MARK: - OpenRPC
-
-  /// The answer to `rpc.discover`.
-  var openRPC: JSON {
-    let place = "#/components/schemas/"
-    func method(_ message: JSON) -> JSON {
-      let params = message["params"].map { structure($0["name"]!.string!)! } ?? []
-      var members: [(String, JSON)] = [("name", message["method"]!)]
-      members += described(message)
-      members.append(("paramStructure", "by-name"))
-      members.append(
-        (
-          "params",
-          .array(
-            params.map { param in
-              object(
-                [("name", param["name"]!)] + described(param) + [
-                  ("required", .boolean(param["optional"]?.boolean != true)),
-                  ("schema", schema(of: param["type"]!, place)),
-                ])
-            })
-        ))
-      guard let result = message["result"] else { return object(members) }
-      members.append(
-        ("result", object([("name", "result"), ("schema", schema(of: result, place))])))
-      return object(members)
-    }
-    let notifications = list("notifications")
-    let errors = list("enumerations").first { $0["name"] == "ErrorCodes" }!["values"]!.array!
-    return object([
-      ("openrpc", "1.3.2"),
-      (
-        "info",
-        object([
-          ("title", "Decent Notes"), ("version", model["metaData"]!["version"]!),
-          (
-            "description",
-            "Requests and notifications of a client. A method without a result is a notification. What the server sends without being asked stands in x-notifications. Made of Protocol/metaModel.json."
-          ),
-        ])
-      ),
-      (
-        "methods",
-        .array(
-          list("requests").map(method)
-            + notifications.filter { $0["messageDirection"] != "serverToClient" }.map(method))
-      ),
-      (
-        "x-notifications",
-        .array(notifications.filter { $0["messageDirection"] != "clientToServer" }.map(method))
-      ),
-      (
-        "components",
-        object([
-          ("schemas", object(types(below: place))),
-          (
-            "errors",
-            object(
-              errors.map { error in
-                (
-                  error["name"]!.string!,
-                  object([
-                    ("code", error["value"]!),
-                    ("message", error["documentation"] ?? error["name"]!),
-                  ])
-                )
-              })
-          ),
-        ])
-      ),
-    ])
-  }
-
   // MARK: - Types
 
-  private func types(below place: String) -> [(String, JSON)] {
+  private var types: [(String, JSON)] {
     let structures = list("structures").map { structure in
-      (structure["name"]!.string!, schema(ofStructure: structure, place))
+      (structure["name"]!.string!, schema(ofStructure: structure))
     }
     let enumerations = list("enumerations").map { enumeration in
       (enumeration["name"]!.string!, schema(ofEnumeration: enumeration))
@@ -182,20 +109,20 @@ struct SchemaWriter {
     let aliases = list("typeAliases").map { alias in
       (
         alias["name"]!.string!,
-        object(described(alias) + members(of: schema(of: alias["type"]!, place)))
+        object(described(alias) + members(of: schema(of: alias["type"]!)))
       )
     }
     return structures + enumerations + aliases
   }
 
-  private func schema(ofStructure structure: JSON, _ place: String) -> JSON {
+  private func schema(ofStructure structure: JSON) -> JSON {
     let isSent = sent.contains(structure["name"]!.string!)
     var properties: [(String, JSON)] = []
     var required: [JSON] = []
     for property in structure["properties"]!.array! {
       let isOptional = property["optional"]?.boolean == true
       if !isOptional { required.append(property["name"]!) }
-      var schema = schema(of: property["type"]!, place)
+      var schema = schema(of: property["type"]!)
       if isOptional, isSent { schema = object([("anyOf", [schema, object([("type", "null")])])]) }
       properties.append(
         (property["name"]!.string!, object(described(property) + members(of: schema))))
@@ -208,34 +135,34 @@ struct SchemaWriter {
   private func schema(ofEnumeration enumeration: JSON) -> JSON {
     let values = JSON.array(enumeration["values"]!.array!.map { $0["value"]! })
     let isOpen = enumeration["supportsCustomValues"]?.boolean == true
-    let type = members(of: schema(of: enumeration["type"]!, ""))
+    let type = members(of: schema(of: enumeration["type"]!))
     return object(described(enumeration) + type + [(isOpen ? "examples" : "enum", values)])
   }
 
-  private func schema(of type: JSON, _ place: String) -> JSON {
+  private func schema(of type: JSON) -> JSON {
     let name = type["name"]?.string ?? ""
     switch type["kind"]!.string! {
     case "base":
       return name == "uinteger"
         ? object([("type", "integer"), ("minimum", 0)]) : object([("type", .string(name))])
-    case "reference": return reference(name, place)
+    case "reference": return reference(name)
     case "array":
-      return object([("type", "array"), ("items", schema(of: type["element"]!, place))])
+      return object([("type", "array"), ("items", schema(of: type["element"]!))])
     case "tuple":
       let items = type["items"]!.array!
       return object([
-        ("type", "array"), ("prefixItems", .array(items.map { schema(of: $0, place) })),
+        ("type", "array"), ("prefixItems", .array(items.map { schema(of: $0) })),
         ("minItems", JSON(items.count)), ("maxItems", JSON(items.count)),
       ])
     case "or":
-      return object([("anyOf", .array(type["items"]!.array!.map { schema(of: $0, place) }))])
+      return object([("anyOf", .array(type["items"]!.array!.map { schema(of: $0) }))])
     case "stringLiteral": return object([("const", type["value"]!)])
     case let kind: preconditionFailure("the model has a type of the unknown kind \(kind)")
     }
   }
 
-  private func reference(_ name: String, _ place: String) -> JSON {
-    object([("$ref", .string(place + name))])
+  private func reference(_ name: String) -> JSON {
+    object([("$ref", .string("#/$defs/" + name))])
   }
 
   // MARK: - The model

@@ -2,24 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-// Files of a module depend on each other in one direction: what a file uses can be read and understood before it.
+// Files of a client depend on each other in one direction: what a file uses can be read and understood before it. In Sources that holds for
+// folders.
 
 @Suite(.waiting) struct `Circles between files` {
-  @Test(
-    .enabled(
-      if: IndexStore.ofThisBuild != nil || isContinuousIntegration,
-      "this build has no index of its sources"))
-  func `no module has one`() throws {
-    let files = try IndexStore.names.get()
-    let sources = try sourceFiles("Sources", ".swift").keys
-    let unread = sources.filter { files[$0] == nil }
-    #expect(unread.isEmpty, "the index lacks \(unread.sorted())")
-    for (module, files) in Dictionary(grouping: files, by: \.value.module) {
-      let circles = Uses(Dictionary(uniqueKeysWithValues: files.map { ($0.key, $0.value) })).circles
-      #expect(circles.isEmpty, "\(module): \(circles.joined(separator: "\n"))")
-    }
-  }
-
   @Test(.enabled(if: tool("swiftc") != nil || isContinuousIntegration, "swiftc is missing"))
   func `one between two files is found, and one with a file that is gone is not`() throws {
     let folder = TemporaryFolder()

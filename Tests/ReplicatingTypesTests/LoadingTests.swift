@@ -11,19 +11,21 @@ extension ReplicatingArray {
   fileprivate mutating func joinOneByOne(_ changes: Changes) {
     settle()
     var names = Names(changes.authors.count)
-    join(changes, after: MadeSteps(), &names)
+    var index = Changes.StepIndex()
+    join(changes, from: &index, &names)
   }
 
   /// Joins by a list, however few changes there are; returns how many were.
-  fileprivate mutating func joinByList(_ changes: Changes) -> MadeSteps {
+  fileprivate mutating func joinByList(_ changes: Changes) -> Changes.StepIndex {
     settle()
     var names = Names(changes.authors.count)
-    let made = load(changes, &names)
-    join(changes, after: made, &names)
+    let made = loadByList(changes, &names)
+    var index = made
+    join(changes, from: &index, &names)
     return made
   }
 
-  fileprivate func isAll(_ made: MadeSteps, of changes: Changes) -> Bool {
+  fileprivate func isAll(_ made: Changes.StepIndex, of changes: Changes) -> Bool {
     made.insertions == changes.insertions.count && made.removals == changes.removals.count
       && made.elements == changes.content.count
   }

@@ -65,14 +65,6 @@ import Testing
     try Self.expect("changes", text.changes(since: parted))
   }
 
-  @Test func `has the bytes of changes with their first bytes packed`() throws {
-    var text = ReplicatingText()
-    text.insert([UInt8](repeating: 120, count: 700).span, at: 0, by: &alice)
-    let parted = text.version
-    for index in 1...64 { text.insert("b".utf8.span, at: 11 * index - 1, by: &bob) }
-    try Self.expect("changes, packed", text.changes(since: parted))
-  }
-
   @Test func `has the bytes of a register, a set and a dictionary`() throws {
     var register = ReplicatingRegister("no")
     try Self.expect("register that nobody wrote", register)

@@ -133,27 +133,12 @@ private struct Stream {
 
   func id(_ number: UInt64) -> ReplicaID { replicaID(number) }
 
-  /// The beginning of a history: authors 1, 2 … with their last numbers.
-  static func history(lamport: UInt64, _ numbers: [UInt64], _ text: String, steps: Int) -> Stream {
-    var stream = Stream()
-    stream.writer.format(2)
-    stream.writer.varint(lamport)
-    stream.writer.varint(numbers.count)
-    for (index, number) in numbers.enumerated() {
-      stream.writer.identifier(replicaID(UInt64(index + 1)))
-      stream.writer.varint(number)
-    }
-    stream.writer.counted(text.utf8)
-    stream.writer.varint(steps)
-    return stream
-  }
-
   /// The beginning of changes: authors 1, 2 … with their last numbers, and how many of these are new.
   static func changes(
     lamport: UInt64, _ numbers: [(last: UInt64, new: UInt64)], _ text: [UInt8], makers: Int
   ) -> Stream {
     var stream = Stream()
-    stream.writer.format(2)
+    stream.writer.format(1)
     stream.writer.varint(lamport)
     stream.writer.varint(numbers.count)
     for (index, number) in numbers.enumerated() {
@@ -256,12 +241,7 @@ private struct Stream {
   private func expectChanges(_ bytes: [UInt8], _ sound: [ReplicatingText], _ comment: Comment) {
     guard let changes = try? ReplicatingText.Changes(encoded: bytes) else { return }
     let written = changes.encoded()
-    // Format 2 is read where format 3 is written: earlier versions know no other.
-    if bytes[0] == 2 && written[0] == 3 {
-      #expect((try? ChangesInBytes(written).plain) == bytes, "one way in format 2, \(comment)")
-    } else {
-      #expect(written == bytes, "changes are written in one way, \(comment)")
-    }
+    #expect(written == bytes, "changes are written in one way, \(comment)")
     for text in sound {
       var result = text
       let isValid = (try? text.validate(changes)) != nil
@@ -318,45 +298,10 @@ private struct Stream {
     }
   }
 
-  @Test func `packed first bytes that are damaged are refused or are sound`() throws {
-    for seed in seeds(2) {
-      var generator = SplitMix64(seed: seed)
-      let (before, after) = scattered(100, in: 300, &generator)
-      let packed = after.changes(since: before.version).encoded()
-      #expect(packed[0] == 3)
-      for length in packed.indices {
-        #expect(throws: DecodingFailure.self) {
-          try ReplicatingText.Changes(encoded: Array(packed[..<length]))
-        }
-      }
-      for bit in stride(from: Int(seed % 3), to: 8 * packed.count, by: 3) {
-        expectChanges(packed.flipped(bit), [before, after], at(seed, bit))
-      }
-      for step in 0..<300 {
-        expectChanges(generator.damage(packed), [before, after], at(seed, step))
-      }
-      // No count of places takes memory that the bytes don't pay for.
-      let start = 1 + 2 + 1 + 2 * 16 + 4
-      for place in packed.indices.dropFirst(start) {
-        let large = packed[..<place] + [0xFF, 0xFF, 0xFF, 0xFF, 0x07] + packed[(place + 1)...]
-        expectChanges(Array(large), [before], at(seed, place))
-      }
-    }
-  }
-
   // MARK: - Numbers at their ends
 
   @Test func `notes that add up to more than a number holds are refused`() {
     let large = Int(LamportTimestamp.largestCount)
-    let history = Stream.history(lamport: 1 << 62, [5], "ab", steps: 2)
-    for note in [StepNote.number, .lamport] {
-      let twice = history.note(note, large).note(note, large).step(.typed, 1).step(.typed, 1)
-      #expect(throws: DecodingFailure.self) { try ReplicatingText(encoded: twice.bytes) }
-    }
-    let late = history.note(.lamport, large - 1).step(.typed, 1).note(.lamport, large)
-      .step(.typed, 1)
-    #expect(throws: DecodingFailure.self) { try ReplicatingText(encoded: late.bytes) }
-
     let changes = Stream.changes(lamport: 1 << 62, [(5, 5)], [97, 98], makers: 1)
       .maker(0, first: 0, steps: 2)
     for note in [StepNote.number, .lamport] {
@@ -412,8 +357,7 @@ private struct Stream {
     #expect(throws: RefusedChanges.self) {
       try text.apply(ReplicatingText.Changes(encoded: two.bytes))
     }
-    let history = Stream.history(lamport: 2, [2], "é", steps: 1).step(.typed, 2)
-    #expect(throws: DecodingFailure.self) { try ReplicatingText(encoded: history.bytes) }
+    #expect(throws: DecodingFailure.self) { try ReplicatingText(encoded: changes.bytes) }
     // A scalar of one byte and one of several make such runs, too.
     let author = Author(1)
     text = ReplicatingText()
@@ -509,20 +453,6 @@ private struct Stream {
       }
     }
     _ = try ReplicatingText.Changes(encoded: changes.note(.right, -1).step(.typed, 2).bytes)
-
-    let history = Stream.history(lamport: 5, [3], "ab", steps: 2).step(.typed, 2)
-    for wrong in [
-      history.note(.left, 0, 0).step(.removedForward, 1),
-      history.note(.lamport, 1).step(.removedForward, 1, -1),
-      history.note(.left, -1).step(.removedForward, 1),
-      Stream.history(lamport: 5, [3], "abc", steps: 2).step(.typed, 2)
-        .note(.left, 0, 1).note(.right, -1).step(.typed, 1),
-      Stream.history(lamport: 5, [3], "abc", steps: 2).step(.typed, 2)
-        .note(.right, -1).note(.left, 0, 1).step(.typed, 1),
-    ] {
-      #expect(throws: DecodingFailure.self) { try ReplicatingText(encoded: wrong.bytes) }
-    }
-    _ = try ReplicatingText(encoded: history.step(.removedForward, 1, -1).bytes)
   }
 
   @Test func `counts and offsets at the end of the numbers are refused`() throws {
@@ -631,85 +561,97 @@ private struct Stream {
   @Test func `an author's time grows with all it did, its removals too`() throws {
     /// "abc" by 1, and then what 2 did, whose `late`th insertion says that it was that much earlier than it was.
     func expect(
-      steps count: Int, _ steps: (Stream, _ earlier: Int) -> Stream, allowed: Int, late: Int,
-      _ reason: String,
-      _ move: (inout ReplicatingText.Changes) -> Void = { _ in },
+      allowed: UInt64, late: Int, isLast: Bool = false, _ reason: String,
+      _ edit: (inout ReplicatingText, inout Replica) -> Void,
       sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-      let start = Stream.history(lamport: 9, [3, 3], "abcxy", steps: count).step(.typed, 3)
-        .note(.author, 1)
-      for earlier in 0...allowed {
-        let bytes = steps(start, earlier).bytes
-        let text = try ReplicatingText(encoded: bytes)
-        #expect(try ReplicatingText(encoded: text.encoded()) == text)
-        var changes = text.changes(since: Version())
-        move(&changes)
-        var other = ReplicatingText()
-        try other.apply(changes)
-        #expect(other == text, sourceLocation: sourceLocation)
-        changes.bytes.insertions[late].lamport -= UInt64(allowed - earlier + 1)
-        #expect(throws: RefusedChanges.invalid(InvalidChange(reason))) {
-          var other = ReplicatingText()
-          try other.apply(changes)
-        }
+      let (alice, bob) = (Author(1), Author(2))
+      var text = ReplicatingText()
+      for letter in Array("abc".utf8) {
+        text.insert([letter].span, at: text.count, by: &alice.replica)
       }
-      do {
-        _ = try ReplicatingText(encoded: steps(start, allowed + 1).bytes)
-        Issue.record("taken", sourceLocation: sourceLocation)
-      } catch {
-        #expect(error.reason == reason, sourceLocation: sourceLocation)
+      edit(&text, &bob.replica)
+      for earlier in 0...allowed + 1 {
+        var changes = text.changes(since: Version())
+        changes.bytes.insertions[late].lamport -= earlier
+        if isLast { changes.bytes.removals[0].place = UInt32(changes.bytes.insertions.count) }
+        var other = ReplicatingText()
+        if earlier <= allowed {
+          let read = try ReplicatingText(encoded: changes.encoded())
+          #expect(try ReplicatingText(encoded: read.encoded()) == read)
+          try other.apply(changes)
+          #expect(other == read, sourceLocation: sourceLocation)
+        } else {
+          #expect(
+            throws: RefusedChanges.invalid(InvalidChange(reason)), sourceLocation: sourceLocation
+          ) {
+            try other.apply(changes)
+          }
+          #expect(throws: DecodingFailure.self, sourceLocation: sourceLocation) {
+            try ReplicatingText(encoded: changes.encoded())
+          }
+        }
       }
     }
     let noGrowth = "a logical time that does not grow"
     // An insertion and a removal before.
-    try expect(
-      steps: 4,
-      { start, earlier in
-        let before = start.step(.typed, 1, -3).step(.removedForward, 1, 2)
-        return (earlier == 0 ? before : before.note(.lamport, -earlier)).step(.typed, 1, -3)
-      }, allowed: 0, late: 2, noGrowth)
+    try expect(allowed: 0, late: 2, noGrowth) { text, bob in
+      text.insert([120].span, at: 0, by: &bob)
+      text.remove(3..<4, by: &bob)
+      text.insert([121].span, at: 0, by: &bob)
+    }
     // The removal of another's.
-    try expect(
-      steps: 3,
-      { start, earlier in
-        let before = start.step(.removedForward, 1, -1)
-        return (earlier == 0 ? before : before.note(.lamport, -earlier)).step(.typed, 2, -2)
-      }, allowed: 1, late: 1, noGrowth)
-    // A removal by the same change, which the encoding has before it.
-    try expect(
-      steps: 3,
-      { start, earlier in
-        (earlier == 0 ? start : start.note(.lamport, -earlier)).step(.inserted, 2, -3)
-          .note(.number, -1).step(.removedForward, 1, 2)
-      }, allowed: 0, late: 1, "a removal of what its change has not seen",
-      { changes in changes.bytes.removals[0].place = 2 })
+    try expect(allowed: 1, late: 1, noGrowth) { text, bob in
+      text.remove(2..<3, by: &bob)
+      text.insert([120].span, at: 0, by: &bob)
+    }
+    // A removal by the same change, which the changes have before it.
+    try expect(allowed: 0, late: 1, isLast: true, "a removal of what its change has not seen") {
+      text, bob in
+      let edits = [
+        Edit(range: 0..<0, replacement: Array("xy".utf8)), Edit(range: 2..<3, replacement: []),
+      ]
+      let stamp = bob.stamp(after: text.lamport, ticks: 2)
+      for operation in text.operations(for: edits) { text.apply(operation, stamp) }
+    }
   }
 
   // MARK: - Time
 
   /// Ever again the same elements are removed, which stand in many pieces.
   @Test func `removing again what was removed takes no time, and no room`() throws {
-    let (pieces, removals) = (20_000, 20_000)
-    var stream = Stream.history(
-      lamport: UInt64(pieces), [UInt64(pieces + 1 + removals)],
-      String(repeating: "a", count: pieces), steps: pieces + 1 + removals)
-    for index in 0..<pieces {
-      stream.writer.step(Step(kind: .typed, count: 1), distance: index == 0 ? 0 : -1)
+    let (pieces, removals) = (UInt32(20_000), UInt32(20_000))
+    let author = replicaID(1)
+    var version = Version()
+    version[author] = UInt64(pieces + 1 + removals)
+    typealias Changes = ReplicatingArray<UInt8>.Changes
+    let insertions = (0..<pieces).map { index in
+      Changes.Insertion(
+        author: 0, offset: index, count: 1, isStepping: false, left: .none,
+        right: index == 0 ? .none : LocalID(0, index - 1), number: UInt64(index) + 1,
+        lamport: UInt64(index) + 1)
     }
-    stream.writer.step(Step(kind: .removedAtOnce, count: pieces), distance: -1)
-    for index in 0..<removals {
-      // From the first on, or from anywhere.
+    let runs = (0...removals).map { index in
+      // All; then from the first on, or from anywhere.
       let first = index.isMultiple(of: 2) ? 0 : index % (pieces - 1)
-      stream.writer.note(.left, 0)
-      stream.writer.varint(first)
-      stream.writer.step(Step(kind: .removedAtOnce, count: pieces - first), distance: 0)
+      return Changes.Removal(
+        author: 0, place: pieces,
+        run: RemovalRun(
+          number: pieces + 1 + index, offset: first, count: pieces - first, target: 0,
+          order: .atOnce))
     }
+    let changes = ReplicatingText.Changes(
+      bytes: Changes(
+        since: Version(), version: version, lamport: UInt64(pieces), authors: [author],
+        insertions: insertions, removals: runs,
+        content: [UInt8](repeating: 97, count: Int(pieces))))
+    let bytes = changes.encoded()
     var text = ReplicatingText()
-    let time = try processorTime { text = try ReplicatingText(encoded: stream.bytes) }
+    let time = try processorTime { text = try ReplicatingText(encoded: bytes) }
     // A look at each piece for each removal were 400 million of them.
     #expect(time < .seconds(20))
     let written = text.encoded()
-    #expect(written.count <= stream.bytes.count)
+    #expect(written.count <= bytes.count)
     let again = try ReplicatingText(encoded: written)
     #expect(again == text)
     let sent = text.changes(since: Version()).encoded()

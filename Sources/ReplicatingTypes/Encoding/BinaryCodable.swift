@@ -51,20 +51,6 @@ extension ByteReader {
         "format \(found) of \(type), of which \(number) is known", isOfLaterVersion: found > number)
     }
   }
-
-  /// The same where two are known. Returns which it is.
-  mutating func format(
-    _ first: UInt8, or second: UInt8, of type: String
-  ) throws(DecodingFailure) -> UInt8 {
-    let start = self
-    let found = try byte()
-    guard found == first || found == second else {
-      throw start.failure(
-        "format \(found) of \(type), of which \(first) and \(second) are known",
-        isOfLaterVersion: found > max(first, second))
-    }
-    return found
-  }
 }
 
 // MARK: - Plain values

@@ -145,37 +145,3 @@ struct AuthorSteps<Element: Equatable & Sendable> {
     return part
   }
 }
-
-extension Author {
-  /// Tells the removals in parts that are steps, or parts of steps: one that removed elements one by one while others were inserted is told
-  /// element by element. O(runs), and the elements of those.
-  @inline(__always)
-  func forEachRemoval(_ body: (RemovalRun) -> Void) {
-    var stamp = 0
-    for run in removals {
-      if !run.isAtOnce, run.count > 1 {
-        while stamp &+ 1 < stamps.count, stamps[stamp &+ 1].number <= run.lastNumber {
-          stamp &+= 1
-        }
-        if hasInsertion(stamp, from: UInt64(run.number)) {
-          for offset in run.offset..<run.offset + run.count {
-            body(
-              RemovalRun(
-                number: run.number, offset: offset, count: 1, target: run.target, order: .atOnce))
-          }
-          continue
-        }
-      }
-      body(run)
-    }
-  }
-
-  /// True if changes from `number` on inserted elements of a run, which is the last one that began before some later change.
-  @inline(__always)
-  private func hasInsertion(_ stamp: Int, from number: UInt64) -> Bool {
-    guard stamp < stamps.count else { return false }
-    let run = stamps[stamp]
-    let end = stamp + 1 < stamps.count ? stamps[stamp + 1].first : count
-    return run.number + (run.isStepping ? UInt64(end - run.first) - 1 : 0) >= number
-  }
-}

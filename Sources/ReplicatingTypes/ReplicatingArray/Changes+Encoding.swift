@@ -1,15 +1,13 @@
-// Changes of a sequence in bytes.
+// A sequence, and changes of one, in bytes. A sequence is written as all of its changes: those that follow nothing.
 //
-//     format                 a byte: 2; or 3 if the first bytes of steps are packed
+//     format                 a byte, 1
 //     lamport                varint: the largest logical time seen
 //     authors                varint: how many; of each, in their order, 16 bytes of identity, the number of the last change
 //                            contained, and how many of these are contained and not followed, two varints
 //     elements               varint: how many; those inserted, in the order of the steps
-//     first bytes            of format 3 only: those of all steps and notes, in their order (PackedFirstBytes.swift)
 //     makers                 varint: how many authors have steps; for each, in their order:
 //                                varint: its place among the authors; varint: the offset of its first element;
-//                                varint: how many steps; the steps (StepCode.swift), with notes before those that need one;
-//                                in format 3 without their first bytes
+//                                varint: how many steps; the steps (StepCode.swift), with notes before those that need one
 //
 // A reader may not have the state that this follows, so places are elements and not positions: gap g of an
 // author is the one behind its element g − 1, and before element g, if nothing else says what it precedes. The distance of
@@ -17,9 +15,26 @@
 // it inserted; behind removed elements, or before them if that was backward. At first it is 0. The number of a step and its
 // logical time are expected to be one more than what is followed, and then to go on.
 //
-// Changes have one encoding of either format, with no note that says what is plain without it; but the same may be changes cut
-// otherwise. Format 3 is written where it takes fewer bytes. An earlier version wrote format 2 alone, which is read in any case; of
-// format 3 it says that it doesn't know it.
+// Changes have one encoding, with no note that says what is plain without it; but the same may be changes cut otherwise.
+
+extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
+  public func encode(into writer: inout ByteWriter) {
+    changes(since: Version()).encode(into: &writer)
+  }
+
+  public init(from reader: inout ByteReader) throws(DecodingFailure) {
+    let start = reader
+    let changes = try Changes(from: &reader)
+    self.init()
+    guard changes.since.isEmpty else {
+      throw start.failure("changes that follow others, and no sequence")
+    }
+    do { try joinChecked(changes, isWhole: true) } catch { throw start.failure(error.reason) }
+    // Of the past states nothing is known: one author, too, may have made changes on an earlier state.
+    isContested = !authors.isEmpty
+    isConcurrent = isContested
+  }
+}
 
 extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
@@ -28,26 +43,18 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
     let places = authors.map { indices[$0] ?? 0 }
     var makers = names.indices.map { Maker($0, since: since[names[$0]]) }
     var parts: [[Range<Int>]] = Array(repeating: [], count: names.count)
-    var start = 0
-    var next = 0
-    func removals(before index: Int) {
-      while next < self.removals.count, self.removals[next].place <= index {
-        let removal = self.removals[next]
-        makers[places[Int(removal.author)]].encode(removal.run, places)
-        next += 1
+    var index = StepIndex()
+    while let step = step(at: &index) {
+      switch step {
+      case .insertion(let insertion, let elements):
+        let maker = places[Int(insertion.author)]
+        makers[maker].encode(insertion, places)
+        parts[maker].append(elements)
+      case .removal(let removal): makers[places[Int(removal.author)]].encode(removal.run, places)
       }
     }
-    for (index, insertion) in insertions.enumerated() {
-      removals(before: index)
-      let maker = places[Int(insertion.author)]
-      makers[maker].encode(insertion, places)
-      parts[maker].append(start..<start + Int(insertion.count))
-      start += Int(insertion.count)
-    }
-    removals(before: .max)
     makers.removeAll { $0.steps == 0 }
-    let split = SplitSteps(makers.map(\.writer.bytes))
-    writer.format(split == nil ? 2 : 3)
+    writer.format(1)
     writer.varint(lamport)
     writer.varint(names.count)
     for name in names {
@@ -55,19 +62,18 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
       writer.varint(version[name])
       writer.varint(version[name] - since[name])
     }
-    writer.elements(parts.joined().flatMap { content[$0] })
-    if let split { writer.raw(split.firstBytes.bytes) }
+    writer.elements(makers.count <= 1 ? content : parts.joined().flatMap { content[$0] })
     writer.varint(makers.count)
-    for (index, maker) in makers.enumerated() {
+    for maker in makers {
       writer.varint(maker.author)
       writer.varint(UInt64(maker.first ?? 0))
       writer.varint(maker.steps)
-      writer.raw(split?.rests[index] ?? maker.writer.bytes)
+      writer.raw(maker.writer.bytes)
     }
   }
 
   public init(from reader: inout ByteReader) throws(DecodingFailure) {
-    let format = try reader.format(2, or: 3, of: "changes of a sequence")
+    try reader.format(1, of: "changes of a sequence")
     lamport = try reader.varint()
     guard lamport <= LamportTimestamp.largestCount else {
       throw reader.failure("a logical time of \(lamport)")
@@ -94,7 +100,6 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
       since[id] = number - new
     }
     let elements: [Element] = try reader.elements()
-    var firstBytes = format == 3 ? try PackedFirstBytes(from: &reader) : nil
     let makers = try reader.count()
     guard makers <= count else { throw reader.failure("\(makers) makers of \(count) authors") }
     var steps = DecodedSteps<Element>(elements.count)
@@ -105,10 +110,9 @@ extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
       last = author
       let maker = Maker(author, since: since[authors[author]])
       try steps.read(
-        &reader, &firstBytes, by: maker, of: count, upTo: version[authors[author]],
+        &reader, by: maker, of: count, upTo: version[authors[author]],
         lamport: lamport)
     }
-    guard firstBytes?.isAtEnd != false else { throw reader.failure("first bytes of no step") }
     guard steps.start == elements.count else {
       throw reader.failure("elements that nobody inserted")
     }
@@ -234,7 +238,7 @@ private struct DecodedSteps<Element: Equatable & Sendable & BinaryCodable> {
   }
 
   mutating func read(
-    _ reader: inout ByteReader, _ firstBytes: inout PackedFirstBytes?, by maker: Maker,
+    _ reader: inout ByteReader, by maker: Maker,
     of authors: Int, upTo last: UInt64, lamport: UInt64
   ) throws(DecodingFailure) {
     var maker = maker
@@ -246,8 +250,7 @@ private struct DecodedSteps<Element: Equatable & Sendable & BinaryCodable> {
     var lastNote: StepNote?
     var (isPlaced, isTimed) = (false, false)
     while maker.steps < steps {
-      let first = firstBytes == nil ? try reader.byte() : try firstBytes!.next(reader)
-      switch try reader.stepOrNote(behind: first) {
+      switch try reader.stepOrNote() {
       case .note(let note, let value):
         guard note.isAllowed(after: lastNote) else { throw reader.failure("notes out of order") }
         lastNote = note

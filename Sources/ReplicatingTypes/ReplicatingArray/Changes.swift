@@ -39,5 +39,35 @@ extension ReplicatingArray {
 
     /// True if all is in one insertion or removal, or nothing at all.
     var isSingleStep: Bool { insertions.count + removals.count <= 1 }
+    enum Step {
+      /// An insertion, and where its elements are in `content`.
+      case insertion(Insertion, Range<Int>)
+      case removal(Removal)
+    }
+
+    /// A place among the steps: the numbers of insertions, of their elements, and of removals before it.
+    struct StepIndex {
+      var insertions = 0
+      var elements = 0
+      var removals = 0
+    }
+
+    /// The step at a place, which is moved behind it; `nil` at the end. Each step comes after those that it needs.
+    @inline(__always)
+    func step(at index: inout StepIndex) -> Step? {
+      if index.removals < removals.count,
+        index.insertions == insertions.count
+          || removals[index.removals].place <= index.insertions
+      {
+        defer { index.removals &+= 1 }
+        return .removal(removals[index.removals])
+      }
+      guard index.insertions < insertions.count else { return nil }
+      let insertion = insertions[index.insertions]
+      let start = index.elements
+      index.insertions &+= 1
+      index.elements &+= Int(insertion.count)
+      return .insertion(insertion, start..<index.elements)
+    }
   }
 }

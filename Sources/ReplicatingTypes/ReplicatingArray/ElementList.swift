@@ -12,7 +12,7 @@
 /// The memory is managed here, since a step does little else than a few changes of it, and checks of uniqueness and bounds took longer. It is
 /// safe because of these invariants:
 /// - A `Number` is 0, or that of an element that is here. `number(of:)` looks at the author, and who asks it knows that the element is here: from
-///   `contains`, from a link, or since another structure has it that holds what is here (VisibleRuns.swift). Those of an author are less than the next
+///   `contains` or from a link. Those of an author are less than the next
 ///   author's first number, and for all of them there are links and bits.
 /// - The last element of each author that is here ends a run, and so does 0. So a search for the end of a run finds one.
 struct ElementList: ~Copyable {

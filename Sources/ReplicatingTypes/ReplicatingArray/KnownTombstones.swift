@@ -70,32 +70,4 @@ extension ReplicatingArray {
       offset &+= count
     }
   }
-
-  /// The elements of a run in their order, in stretches that are removed, and parts of pieces that are not yet.
-  mutating func stretches(
-    of run: RemovalRun, _ known: inout KnownTombstones
-  ) -> [(range: Range<UInt32>, isRemoved: Bool)] {
-    var result: [(range: Range<UInt32>, isRemoved: Bool)] = []
-    var offset = run.offset
-    let end = run.offset &+ run.count
-    while offset < end {
-      var stop = Swift.min(known.end(from: LocalID(run.target, offset)), end)
-      var isRemoved = true
-      if stop == offset {
-        locate(LocalID(run.target, offset))
-        stop = Swift.min(tree.current.end, end)
-        isRemoved = tree.current.isRemoved
-        if isRemoved {
-          known.insert(offset..<stop, by: run.target, of: authors[Int(run.target)].count)
-        }
-      }
-      if isRemoved, let last = result.last, last.isRemoved {
-        result[result.count &- 1].range = last.range.lowerBound..<stop
-      } else {
-        result.append((offset..<stop, isRemoved))
-      }
-      offset = stop
-    }
-    return result
-  }
 }

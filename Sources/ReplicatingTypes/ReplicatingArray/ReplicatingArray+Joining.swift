@@ -43,25 +43,24 @@ extension ReplicatingArray {
   public mutating func join(_ changes: Changes) {
     settle()
     var names = Names(changes.authors.count)
-    let made = changes.areWorthLoading ? load(changes, &names) : MadeSteps()
-    join(changes, after: made, &names)
+    var index = load(changes, &names)
+    join(changes, from: &index, &names)
   }
 
-  /// Takes in one by one what comes after the steps that were made already.
-  mutating func join(_ changes: Changes, after made: MadeSteps, _ names: inout Names) {
-    var start = made.elements
-    var next = made.removals
-    for index in made.insertions..<changes.insertions.count {
-      while next < changes.removals.count, changes.removals[next].place <= index {
-        join(changes.removals[next], changes.authors, &names)
-        next += 1
-      }
-      let insertion = changes.insertions[index]
-      join(insertion, changes.content, start, changes.authors, &names)
-      start += Int(insertion.count)
-    }
-    for removal in changes.removals[next...] { join(removal, changes.authors, &names) }
+  /// Takes in one by one the steps from a place on.
+  mutating func join(_ changes: Changes, from index: inout Changes.StepIndex, _ names: inout Names)
+  {
+    while let step = changes.step(at: &index) { join(step, of: changes, &names) }
     finish(changes)
+  }
+
+  @inline(__always)
+  private mutating func join(_ step: Changes.Step, of changes: Changes, _ names: inout Names) {
+    switch step {
+    case .insertion(let insertion, let elements):
+      join(insertion, changes.content, elements.lowerBound, changes.authors, &names)
+    case .removal(let removal): join(removal, changes.authors, &names)
+    }
   }
 
   private mutating func finish(_ changes: Changes) {
@@ -128,10 +127,13 @@ extension ReplicatingArray {
 
   /// Joins changes of which nothing is certain but that their parts fit together. When it throws, some may have been made.
   ///
-  /// Each must satisfy these rules: it is its author's next, in number and in logical time; that what it refers to is here
-  /// and earlier in logical time; that its origins stand in order, and that nothing is between them that its author is
+  /// Each must satisfy these rules: it is its author's next, in number and in logical time; what it refers to is here
+  /// and earlier in logical time; its origins stand in order, and nothing is between them that its author is
   /// known to have seen.
-  private mutating func joinChecked(_ changes: Changes) throws(InvalidChange) {
+  ///
+  /// - Parameter isWhole: true for all changes of a value: of what their authors had seen nothing is known, since they may have made some on
+  ///   earlier states.
+  mutating func joinChecked(_ changes: Changes, isWhole: Bool = false) throws(InvalidChange) {
     settle()
     try changes.checkVersion()
     guard changes.lamport == 0 || !changes.version.isEmpty else {
@@ -147,21 +149,13 @@ extension ReplicatingArray {
       throw InvalidChange("change \(changes.version[replica]) of one replica")
     }
     var names = Names(changes.authors.count)
-    var start = 0
-    var next = 0
-    for (index, insertion) in changes.insertions.enumerated() {
-      while next < changes.removals.count, changes.removals[next].place <= index {
-        try check(changes.removals[next], in: changes, &names)
-        join(changes.removals[next], changes.authors, &names)
-        next += 1
+    var index = load(changes, &names)
+    while let step = changes.step(at: &index) {
+      switch step {
+      case .insertion(let insertion, _): try check(insertion, in: changes, &names, isWhole: isWhole)
+      case .removal(let removal): try check(removal, in: changes, &names)
       }
-      try check(insertion, in: changes, &names)
-      join(insertion, changes.content, start, changes.authors, &names)
-      start += Int(insertion.count)
-    }
-    for removal in changes.removals[next...] {
-      try check(removal, in: changes, &names)
-      join(removal, changes.authors, &names)
+      join(step, of: changes, &names)
     }
     finish(changes)
   }
@@ -170,7 +164,7 @@ extension ReplicatingArray {
   static var maximumNumber: UInt64 { UInt64(Int32.max) }
 
   private mutating func check(
-    _ insertion: Changes.Insertion, in changes: Changes, _ names: inout Names
+    _ insertion: Changes.Insertion, in changes: Changes, _ names: inout Names, isWhole: Bool
   ) throws(InvalidChange) {
     let id = changes.authors[Int(insertion.author)]
     guard insertion.number > changes.since[id], insertion.lastNumber <= changes.version[id] else {
@@ -198,16 +192,18 @@ extension ReplicatingArray {
       ? try origin(insertion.left, of: insertion, changes.authors, &names)
       : LocalID(author, UInt32(present - 1))
     let right = try origin(insertion.right, of: insertion, changes.authors, &names)
-    try checkGap(left, right, by: author)
+    try checkGap(left, right, by: author, isWhole: isWhole)
   }
 
   /// The least logical time of an author's next insertion, by what is known of its own: it grew by one at least with each
   /// change since its last. Else its removals, whose time isn't kept, would seem to be later than what it did afterwards.
-  private func leastTime(ofNext number: UInt64, by author: AuthorIndex) -> UInt64 {
+  func leastTime(ofNext number: UInt64, by author: AuthorIndex) -> UInt64 {
     let author = authors[Int(author)]
-    guard author.count > 0 else { return number }
-    let last = author.count - 1
-    return author.lamport(of: last) + Swift.max(1, number - author.number(of: last))
+    guard let stamps = author.stamps.last, let skew = author.skews.last?.skew else { return number }
+    // Of the last element that it inserted, its number with the elements before it, and the number of its change.
+    let counted = stamps.number &+ UInt64(author.count &- 1 &- stamps.first)
+    let last = stamps.isStepping ? counted : stamps.number
+    return UInt64(bitPattern: Int64(counted) &+ skew) &+ Swift.max(1, number &- last)
   }
 
   private mutating func origin(
@@ -230,7 +226,7 @@ extension ReplicatingArray {
   /// Origins stand in order. Behind the left one there is not an element that the author of the insertion must have seen,
   /// since it or the author of an origin inserted that element first.
   private mutating func checkGap(
-    _ left: LocalID, _ right: LocalID, by author: AuthorIndex
+    _ left: LocalID, _ right: LocalID, by author: AuthorIndex, isWhole: Bool
   ) throws(InvalidChange) {
     let next: LocalID
     if left.isNone {
@@ -245,12 +241,13 @@ extension ReplicatingArray {
     }
     if next == right { return }
     try checkOrder(left, right)
+    if isWhole { return }
     guard next.author != author, next.author != left.author || next.offset > left.offset,
       next.author != right.author || next.offset > right.offset
     else { throw InvalidChange("origins that never stood side by side") }
   }
 
-  mutating func checkOrder(_ left: LocalID, _ right: LocalID) throws(InvalidChange) {
+  private mutating func checkOrder(_ left: LocalID, _ right: LocalID) throws(InvalidChange) {
     if left.isNone || right.isNone { return }
     if !isIndexed { buildIndex() }
     guard left != right, isOrdered(left, before: right) else {
@@ -285,9 +282,10 @@ extension ReplicatingArray {
   /// True if the first change of a removal, which is its author's latest, has inserted something before that is not later
   /// than what it removes of another.
   func removesUnseen(_ run: RemovalRun, of target: AuthorIndex, by author: AuthorIndex) -> Bool {
+    if target == author { return false }
     let change = UInt64(run.number)
     let first = authors[Int(author)].count(upTo: change - 1)
-    guard target != author, first < authors[Int(author)].count else { return false }
+    guard first < authors[Int(author)].count else { return false }
     let removed = run.range(upTo: change)
     return authors[Int(target)].lamport(of: removed.offset + removed.count - 1)
       >= authors[Int(author)].lamport(of: first)

@@ -8,9 +8,8 @@
 // For any other the rule of ReplicatingArray+Order.swift is followed from chain to chain, as it is there. A removal changes no order.
 // Only the pieces may be cut otherwise, which is no part of the value, and no hint about a crowd is kept: a hint only saves time.
 //
-// The order of two elements can be found out only by going from run to run. So an insertion beside more than a few
-// concurrent ones ends this, and so does removing everything many times, and whatever valid changes don't have. The tree
-// is built then, and the other steps are made as in any sequence.
+// A step that does not plainly keep the rules of `joinChecked`, one beside more than a few concurrent insertions, and removing
+// everything many times end this. The tree is built then, and the other steps are made, and looked at, as in any sequence.
 //
 // O(runs × log authors + elements / 64) for all. A step takes O(1) where the origins of an insertion are neighbours, O(elements
 // removed / 64) for a removal, and up to 64 steps from run to run beside concurrent insertions, each O(its elements / 64). 34 bits
@@ -25,44 +24,37 @@ extension ReplicatingArray.Changes {
 }
 
 extension ReplicatingArray {
-  /// The steps of some changes that were made already.
-  struct MadeSteps {
-    var insertions = 0
-    var removals = 0
-    /// Of those insertions.
-    var elements = 0
-    /// The insertions, and the elements of them, that their authors have.
-    var taken = (insertions: 0, elements: 0)
+  /// Joins the first steps of changes, all of them as a rule, if nothing is here and there are many. Returns the place behind these.
+  mutating func load(_ changes: Changes, _ names: inout Names) -> Changes.StepIndex {
+    changes.areWorthLoading ? loadByList(changes, &names) : Changes.StepIndex()
   }
 
-  /// Joins the first steps of changes: all of them, as a rule, or none if anything is here already.
-  mutating func load(_ changes: Changes, _ names: inout Names) -> MadeSteps {
-    var made = MadeSteps()
-    guard isBlank, !changes.insertions.isEmpty, var list = list(for: changes, &names)
+  /// The same, however few there are.
+  mutating func loadByList(_ changes: Changes, _ names: inout Names) -> Changes.StepIndex {
+    var made = Changes.StepIndex()
+    // Without pieces no removal is here either, but the last numbers of authors may be.
+    guard tree.isEmpty, !changes.insertions.isEmpty, var list = list(for: changes, &names)
     else { return made }
-    while true {
-      if made.removals < changes.removals.count,
-        made.insertions == changes.insertions.count
-          || changes.removals[made.removals].place <= made.insertions
-      {
-        guard load(changes.removals[made.removals], changes, &names, &list) else { break }
-        made.removals &+= 1
-      } else if made.insertions < changes.insertions.count {
-        let insertion = changes.insertions[made.insertions]
-        guard load(insertion, changes, &made, &names, &list) else { break }
-        made.insertions &+= 1
-        made.elements &+= Int(insertion.count)
-      } else {
-        break
-      }
+    let bounds = changes.authors.map { (changes.since[$0], changes.version[$0]) }
+    var next = made
+    while let step = changes.step(at: &next) {
+      let isMade =
+        switch step {
+        case .insertion(let insertion, let elements):
+          bounds[Int(insertion.author)].0 < insertion.number
+            && insertion.lastNumber <= bounds[Int(insertion.author)].1
+            && load(insertion, elements, changes, &names, &list)
+        case .removal(let removal):
+          bounds[Int(removal.author)].0 < UInt64(removal.run.number)
+            && removal.run.lastNumber <= bounds[Int(removal.author)].1
+            && load(removal, changes, &names, &list)
+        }
+      guard isMade else { break }
+      made = next
     }
-    takeContent(of: changes, &made, &names)
     build(from: list)
     return made
   }
-
-  /// True if nothing was ever inserted here. Then no removal is here either, but the last numbers of authors may be.
-  private var isBlank: Bool { tree.isEmpty }
 
   private mutating func list(for changes: Changes, _ names: inout Names) -> ElementList? {
     var totals = Array(repeating: 0, count: authors.count)
@@ -71,7 +63,11 @@ extension ReplicatingArray {
       while totals.count <= author { totals.append(0) }
       totals[author] &+= Int(insertion.count)
     }
-    return ElementList.hasRoom(for: totals) ? ElementList(totals) : nil
+    guard totals.allSatisfy({ $0 <= Self.maximumCount }), ElementList.hasRoom(for: totals) else {
+      return nil
+    }
+    for (author, total) in totals.enumerated() { authors[author].content.reserveCapacity(total) }
+    return ElementList(totals)
   }
 
   // MARK: - Steps
@@ -79,35 +75,46 @@ extension ReplicatingArray {
   /// Makes an insertion, or, if that is not to be done here, nothing.
   @inline(__always)
   private mutating func load(
-    _ insertion: Changes.Insertion, _ changes: Changes, _ made: inout MadeSteps,
+    _ insertion: Changes.Insertion, _ elements: Range<Int>, _ changes: Changes,
     _ names: inout Names, _ list: inout ElementList
   ) -> Bool {
     let author = names.index(insertion.author, changes.authors, &self)
     let left = names.element(insertion.left, changes.authors, &self)
     let right = names.element(insertion.right, changes.authors, &self)
     let first = list.count(by: author)
-    guard insertion.offset == first, insertion.count > 0, list.contains(left),
-      list.contains(right)
+    let end = insertion.lamport &+ UInt64(insertion.count) &- 1
+    guard insertion.offset == first, insertion.count > 0, list.contains(left), list.contains(right),
+      insertion.number > names.known[Int(insertion.author)],
+      insertion.number >= authors[Int(author)].lastNumber, end <= changes.lamport,
+      insertion.lamport >= leastTime(ofNext: insertion.number, by: author)
     else { return false }
+    if insertion.lamport <= lamport {
+      guard insertion.lamport > names.latestRemoved.time(of: author, in: self),
+        isEarlier(left, than: insertion.lamport), isEarlier(right, than: insertion.lamport)
+      else { return false }
+    }
     var place = list.number(of: left)
     if list.follower(of: place) != list.number(of: right) {
-      takeContent(of: changes, &made, &names)
       let precedence = Precedence(
-        rank: rank(of: changes.content[made.elements], behind: left), count: insertion.lamport,
-        replica: authors[Int(author)].id)
-      guard let resolved = resolve(precedence, left, right, list) else { return false }
+        rank: rank(of: changes.content[elements.lowerBound], behind: left),
+        count: insertion.lamport, replica: authors[Int(author)].id)
+      guard let resolved = resolve(precedence, left, right, author, list) else { return false }
       place = resolved
     }
     list.insert(insertion.count, by: author, behind: place)
     authors[Int(author)].recordInsertion(
       first, count: insertion.count, number: insertion.number, lamport: insertion.lamport,
       isStepping: insertion.isStepping, left: left, right: right, me: author)
-    let time = insertion.lamport &+ UInt64(insertion.count) &- 1
-    if time > lamport {
-      lamport = time
+    authors[Int(author)].append(changes.content.span.extracting(elements))
+    if end > lamport {
+      lamport = end
       latest.set(authors[Int(author)].id)
     }
     return true
+  }
+
+  private func isEarlier(_ element: LocalID, than lamport: UInt64) -> Bool {
+    element.isNone || authors[Int(element.author)].lamport(of: element.offset) < lamport
   }
 
   /// Makes a removal, or, if that is not to be done here, nothing.
@@ -122,7 +129,9 @@ extension ReplicatingArray {
     var run = removal.run.dropping(upTo: known)
     run.target = names.index(run.target, changes.authors, &self)
     guard run.count > 0, run.offset &+ run.count > run.offset,
+      UInt64(run.number) >= authors[Int(author)].lastNumber,
       list.contains(LocalID(run.target, run.offset &+ run.count &- 1)),
+      !removesUnseen(run, of: run.target, by: author),
       list.remove(run.offset, run.count, of: run.target)
     else { return false }
     authors[Int(author)].record(run)
@@ -135,10 +144,16 @@ extension ReplicatingArray {
   /// more than a few steps from run to run.
   @inline(never)
   private func resolve(
-    _ precedence: Precedence, _ left: LocalID, _ right: LocalID, _ list: borrowing ElementList
+    _ precedence: Precedence, _ left: LocalID, _ right: LocalID, _ author: AuthorIndex,
+    _ list: borrowing ElementList
   ) -> ElementList.Number? {
     let (start, stop) = (list.number(of: left), list.number(of: right))
     var steps = 0
+    let first = list.element(list.follower(of: start))
+    guard right.isNone || isMet(stop, from: list.number(of: first), to: 0, list, &steps) == true,
+      first.author != author, first.author != left.author || first.offset > left.offset,
+      first.author != right.author || first.offset > right.offset
+    else { return nil }
     // A left child of `right` that has no other.
     if !right.isNone, self.left(of: right) == left {
       var before = start
@@ -214,33 +229,11 @@ extension ReplicatingArray {
 
   // MARK: - The end
 
-  /// Gives the authors the elements of the insertions made.
-  private mutating func takeContent(
-    of changes: Changes, _ made: inout MadeSteps, _ names: inout Names
-  ) {
-    let first = changes.insertions[0].author
-    let isComplete = made.insertions == changes.insertions.count
-    if isComplete, made.taken == (0, 0), changes.insertions.allSatisfy({ $0.author == first }) {
-      authors[Int(names.index(first, changes.authors, &self))].content = changes.content
-      return
-    }
-    var start = made.taken.elements
-    for insertion in changes.insertions[made.taken.insertions..<made.insertions] {
-      let author = Int(names.index(insertion.author, changes.authors, &self))
-      let end = start &+ Int(insertion.count)
-      authors[author].content.append(contentsOf: changes.content[start..<end])
-      start = end
-    }
-    made.taken = (made.insertions, start)
-  }
-
-  /// Makes the tree of all that is in the list. The authors have its elements, or more.
-  ///
-  /// - Parameter isLast: false if `weigh` is called after it and other edits.
-  mutating func build(from list: borrowing ElementList, isLast: Bool = true) {
+  /// Makes the tree of all that is in the list. The authors have its elements.
+  private mutating func build(from list: borrowing ElementList) {
     isIndexed = false
     let pieces = list.pieces(largest: tree.sizes.piece)
-    guard isLast, !isASCII else {
+    guard !isASCII else {
       tree = PieceTree(tree.sizes, of: pieces, isASCII: true)
       return
     }

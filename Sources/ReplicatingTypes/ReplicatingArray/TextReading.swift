@@ -1,64 +1,43 @@
 // The present text out of an encoding, without all that editing and merging need.
 
 extension ReplicatingText {
-  /// Reads the text alone from what `encode(into:)` wrote. What was inserted at once, and not changed since, is not even copied;
-  /// few edits are made again on plain bytes; of many, or concurrent ones, the whole value is read. O(n).
+  /// Reads the text alone from what `encode(into:)` wrote. What was inserted at once, and not changed since, is not even copied; otherwise
+  /// the whole value is read. O(n).
   ///
   /// Not everything is checked that reading the value checks.
   public static func utf8(from reader: inout ByteReader) throws(DecodingFailure) -> ArraySlice<
     UInt8
   > {
     let start = reader
-    if let text = try simpleText(from: &reader) { return text }
+    if let text = try wholeInsertion(from: &reader) { return text }
     reader = start
     return try ReplicatingText(from: &reader).utf8[...]
   }
 
-  /// Bytes that are moved at most for edits made on plain bytes.
-  private static var mostMoved: Int { 1 << 20 }
-
-  private static func simpleText(
+  /// The text, if it is one insertion; the reader may stand anywhere if not.
+  private static func wholeInsertion(
     from reader: inout ByteReader
   ) throws(DecodingFailure) -> ArraySlice<UInt8>? {
-    try reader.format(2, of: "a sequence")
+    try reader.format(1, of: "changes of a sequence")
     _ = try reader.varint()
     for _ in 0..<(try reader.count()) {
       _ = try reader.raw(16)
       _ = try reader.varint()
+      _ = try reader.varint()
     }
     let elements = try reader.counted()
-    let steps = try reader.count()
-    var made = 0
-    var next = elements.startIndex
-    var cursor = 0
-    var text: [UInt8] = []
-    while made < steps {
+    // Its maker's place, and the offset of its first element.
+    guard try reader.count() == 1, try reader.count() >= 0, try reader.count() == 0,
+      try reader.count() == 1
+    else { return nil }
+    while true {
       switch try reader.stepOrNote() {
-      case .note(let note, _):
-        // Only the place of the step matters, not its author or time.
-        guard note == .author || note == .number || note == .lamport else { return nil }
-      case .step(let step, let distance):
-        made += 1
-        let (place, overflow) = cursor.addingReportingOverflow(distance)
-        guard !overflow else { return nil }
-        if step.isRemoval {
-          let start = place - (step.kind == .removedBackward ? step.count : 0)
-          guard start >= 0, step.count <= text.count - start else { return nil }
-          text.removeSubrange(start..<start + step.count)
-          cursor = start
-        } else {
-          guard step.count <= elements.endIndex - next, place >= 0, place <= text.count else {
-            return nil
-          }
-          if steps == 1 { return step.count == elements.count ? elements : nil }
-          if made == 1, steps > mostMoved / (elements.count + 1) { return nil }
-          text.insert(contentsOf: elements[next..<next + step.count], at: place)
-          next += step.count
-          cursor = place + step.count
-        }
+      case .note(.right, let author): if author != -1 { _ = try reader.count() }
+      case .note: continue
+      case .step(let step, _):
+        return !step.isRemoval && step.count == elements.count ? elements : nil
       }
     }
-    return next == elements.endIndex ? text[...] : nil
   }
 }
 
