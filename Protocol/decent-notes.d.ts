@@ -1397,6 +1397,7 @@ export type ErrorCodes =
  * `"mirrorStopped"`: Many files or notes are gone or have changed at once, and the user has not said that it is meant so.
  * `"incomplete"`: The notebook can't be read completely, or is older than the files: what these have was taken in, and none was removed or set back.
  * `"newerFormat"`: `initialize` found a folder that a later version of the program wrote; it was left as it is.
+ * `"otherFormat"`: `initialize` found a folder that a build from before the first release wrote; it was left as it is.
  * `"damaged"`: `initialize` found a folder whose `decent.json` is not what it should be; it was left as it is.
  * `"tooLarge"`: One change of more than 64 MiB; the request changed nothing.
  * `"unknownBase"`: `base` names no state that is known here.
@@ -1429,6 +1430,7 @@ export type FailureReasons =
   | "mirrorStopped"
   | "incomplete"
   | "newerFormat"
+  | "otherFormat"
   | "damaged"
   | "tooLarge"
   | "unknownBase"

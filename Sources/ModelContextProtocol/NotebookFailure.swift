@@ -50,7 +50,7 @@ struct NotebookFailure: Error {
         "Nothing was changed. Tell the user, and try again later."
       case "notDurable": "The change was made: do not repeat it, and tell the user."
       case "tooLarge": "Nothing was changed. Make several smaller changes."
-      case "unusableFolder", "newerFormat", "damaged":
+      case "unusableFolder", "newerFormat", "otherFormat", "damaged":
         "The notebook can't be opened. Tell the user."
       default: code == -32602 ? "Correct this argument, and call the tool again." : nil
       }

@@ -56,13 +56,13 @@ public final class CompleteFile {
   /// What is full, and one more append.
   private static let longestSegment = UInt64(2 * LogFormat.maximumAppend)
 
-  /// True if it is a `decent.json` of a later version of the program, which keeps this version from touching the notebook.
-  public var isOfLaterVersion: Bool {
+  /// True if it is a `decent.json` of another version of the program, which keeps this version from touching the notebook.
+  public var isOfOtherVersion: Bool {
     guard name.hasSuffix(".json") else { return false }
     do {
       _ = try identity
       return false
-    } catch { return error.reason == .newerFormat }
+    } catch { return error.isOfOtherVersion }
   }
 
   private var identity: Identifier? {

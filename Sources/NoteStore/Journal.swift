@@ -1,8 +1,10 @@
+internal import Notes
+
 /// A file with notes of one process for the process that takes over its clients: entries of any kind, each appended when it
 /// happens.
 ///
-/// It is in the state folder, never in the notebook's. Its first line names the start of the machine (`FileSystem.boot`): after
-/// another start it is not read any more. The entries come after that line.
+/// It is in the state folder, never in the notebook's: a container (Container.swift in Notes), whose first block names the start of the machine
+/// (`FileSystem.boot`): after another start it is not read any more. Each entry is a block.
 public final class Journal {
   /// The name of the file in the folder of journals.
   public let name: String
@@ -25,7 +27,7 @@ public final class Journal {
   }
 
   fileprivate static func header(on system: any FileSystem) -> [UInt8] {
-    Array(system.boot.utf8) + [0x0A]
+    Container.encode(Array(system.boot.utf8), as: .journal)
   }
 
   /// Appends an entry in one step.

@@ -2,16 +2,18 @@ internal import ReplicatingTypes
 
 /// `decent.json`: marks a folder as a notebook, and holds the version of its format and its identity.
 ///
-///     {"format":"decent-notes","version":1,"notebook":"<32 hex>"}
+///     {"format":"Decent Notes","version":1,"notebook":"<32 hex>"}
 ///
 /// Written once and never changed. Members that are not known are ignored, so that a later version of
-/// the program may add some; a format that this version must not read has a greater `version`.
+/// the program may add some; a format that this version must not read has a greater `version`. Builds from before the first release wrote
+/// another `format`: neither reads a folder of the other.
 ///
 /// Two machines may each write one before they meet. A synchronisation engine then keeps one of them under another name
 /// (`decent.sync-conflict-….json`, `decent (conflicted copy).json`, `decent.json.1`): both identities are the notebook's.
 /// When two notebooks are made one, `decent-<32 hex>.json` names the identity of the other one.
 enum NotebookFile {
   static let name = "decent.json"
+  private static let format = "Decent Notes"
   /// The name of the file that adds another identity to the notebook.
   static func name(besides identity: Identifier) -> String { "decent-\(identity).json" }
   static let version: UInt64 = 1
@@ -20,14 +22,14 @@ enum NotebookFile {
 
   static func encoded(_ notebook: Identifier) -> [UInt8] {
     Array(
-      "{\"format\":\"decent-notes\",\"version\":\(version),\"notebook\":\"\(notebook.description)\"}\n"
+      "{\"format\":\"\(format)\",\"version\":\(version),\"notebook\":\"\(notebook.description)\"}\n"
         .utf8
     )
   }
 
   /// The identities in `decent.json` and its copies in `folder`, none if there is no such file; and the reasons why copies could not be read.
   ///
-  /// - Throws: `newerFormat`, `damaged`, or the system's error about the folder or `decent.json`.
+  /// - Throws: `newerFormat`, `otherFormat`, `damaged`, or the system's error about the folder or `decent.json`.
   static func readAll(
     in folder: borrowing FileDescriptor
   ) throws(StoreError) -> (Set<Identifier>, unreadable: [StoreError]) {
@@ -37,7 +39,7 @@ enum NotebookFile {
     for copy in try folder.names() where isCopyName(copy) {
       do { if let identity = try read(copy, in: folder) { found.insert(identity) } } catch {
         // A notebook of a later version must not be touched. A file of another kind may have such a name.
-        if error.reason == .newerFormat { throw error }
+        if error.isOfOtherVersion { throw error }
         if error.reason != .damaged, error.reason != .notFound { unreadable.append(error) }
       }
     }
@@ -52,7 +54,7 @@ enum NotebookFile {
 
   /// The identity in the file `name` in `folder`; nil if there is no such file.
   ///
-  /// - Throws: `newerFormat`, `damaged`, or the system's error.
+  /// - Throws: `newerFormat`, `otherFormat`, `damaged`, or the system's error.
   static func read(
     _ name: String = name, in folder: borrowing FileDescriptor
   ) throws(StoreError) -> Identifier? {
@@ -67,7 +69,13 @@ enum NotebookFile {
     let bytes = try file.read(Int(size), at: 0)
     var parser = Parser(rest: bytes[...])
     guard let members = parser.members() else { throw damaged("not the JSON object it should be") }
-    guard members.format == "decent-notes" else { throw damaged("not of the format decent-notes") }
+    guard let format = members.format else { throw damaged("no format") }
+    guard format == Self.format else {
+      throw StoreError(
+        operation: "open", path: path, reason: .otherFormat,
+        detail:
+          "a folder of the format “\(format)”, which this version of the program does not read")
+    }
     guard let version = members.version else { throw damaged("no version") }
     guard version <= Self.version else {
       throw StoreError(

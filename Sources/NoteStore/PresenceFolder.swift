@@ -1,4 +1,4 @@
-internal import Bytes
+internal import Notes
 public import ReplicatingTypes
 
 // THE FOLDER `presence/`
@@ -7,7 +7,7 @@ public import ReplicatingTypes
 //
 //     <identity of the process>-<16 hex: the number of files that it has written>
 //
-//     file    = CRC-32C of the rest, 4 bytes, the lowest first; 02; content
+// The file is a container (Container.swift in Notes) of one block.
 //
 // A file is written under a temporary name, locked (`flock`), and gets its name then; the one before it is removed then, and
 // closed last. So a process that sees a name reads all of its content, and a name stands for one content for ever.
@@ -27,9 +27,9 @@ public final class PresenceFolder {
   /// Longer files are not read, nor more files than this.
   private static let longestFile: UInt64 = 64 << 10
   private static let mostFiles = 256
-  private static let format: UInt8 = 2
   /// The longest message, in bytes.
-  public static let longestContent = Int(longestFile) - 5
+  public static let longestContent =
+    Int(longestFile) - Container.headerSize - Container.prefixSize
   /// The age of an unfinished file whose writer was killed, in nanoseconds.
   private static let leftoverAge: Int64 = 60_000_000_000
 
@@ -139,11 +139,7 @@ public final class PresenceFolder {
     guard let size = try? file.status().size, size <= Self.longestFile,
       let bytes = try? file.read(Int(size), at: 0)
     else { return nil }
-    var reader = ByteReader(bytes)
-    guard let sum = try? reader.fixed(UInt32.self), CRC32C.checksum(of: bytes[4...]) == sum,
-      (try? reader.byte()) == Self.format
-    else { return nil }
-    return bytes[5...]
+    return try? Container.decode(bytes, as: .presence)
   }
 
   private static func parse(_ name: String) -> (process: Identifier, number: UInt64)? {
@@ -183,13 +179,9 @@ public final class PresenceFolder {
     tellings += 1
     let name = Self.name(process, tellings)
     let temporary = FileDescriptor.temporary + name
-    var writer = ByteWriter()
-    let body = [Self.format] + content
-    writer.fixed(CRC32C.checksum(of: body[...]))
-    writer.raw(body)
     let file = OpenDescriptor(try folder.createFile(temporary))
     do {
-      try file.descriptor.append(writer.bytes[...])
+      try file.descriptor.append(Container.encode(content, as: .presence)[...])
       if try file.descriptor.lock(exclusively: true) {
         try folder.rename(temporary, to: name)
         return (name, file)

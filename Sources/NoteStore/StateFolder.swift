@@ -12,8 +12,8 @@ struct StateFolder {
   static let name = "decent-notes"
   /// The name of the notebook's archive. A new archive takes the name; a process that has the old one open goes on reading it.
   private static let archive = "archive"
-  /// The name of the file of what is kept of folders beside it.
-  private static let keptFolders = "folders"
+  /// A longer manifest is not read, nor written.
+  private static let largestManifest: UInt64 = 16 << 20
 
   let path: String
   let system: any FileSystem
@@ -40,42 +40,37 @@ struct StateFolder {
     try Self.archive(Self.archive, in: try FileDescriptor.folder(path, on: system), closer)
   }
 
-  /// The complete folders that were kept beside the archive; none if there are none that can be used.
-  func keptFolders() -> [KeptFolder] {
-    bytes(of: Self.keptFolders).map(KeptFolder.decode) ?? []
-  }
-
-  /// The bytes of a small file; nil if there is none that can be read.
-  func bytes(of name: String) -> [UInt8]? {
+  /// What the last processes have left beside the archive; empty if there is nothing that can be read.
+  func manifest() -> StartManifest {
     guard let folder = try? FileDescriptor.folder(path, on: system),
-      let file = try? folder.regularFile(name),
-      let size = try? file.status().size, size <= KeptFolder.largestFile
-    else { return nil }
-    return try? file.read(Int(size), at: 0)
+      let file = try? folder.regularFile(StartManifest.name),
+      let size = try? file.status().size, size <= Self.largestManifest,
+      let bytes = try? file.read(Int(size), at: 0)
+    else { return StartManifest() }
+    return StartManifest(decoding: bytes)
   }
 
-  /// Removes a file, if it is there.
-  func remove(_ name: String) { (try? FileDescriptor.folder(path, on: system))?.remove(name) }
-
-  /// Replaces a small file, in one step.
-  func replace(_ name: String, with bytes: [UInt8]) {
+  /// Replaces the manifest, in one step.
+  func keep(_ manifest: StartManifest) {
+    let bytes = manifest.encoded()
+    guard manifest != StartManifest(), bytes.count <= Self.largestManifest else {
+      return remove(StartManifest.name)
+    }
     guard let folder = try? create() else { return }
-    let temporary = FileDescriptor.temporary + name
+    let temporary = FileDescriptor.temporary + StartManifest.name
     folder.remove(temporary)
     guard let new = try? folder.createFile(temporary) else { return }
     do {
       try new.append(bytes[...])
-      try folder.rename(temporary, to: name)
+      try folder.rename(temporary, to: StartManifest.name)
     } catch {
       folder.remove(temporary)
     }
   }
 
-  /// Replaces what is kept of folders beside the archive; nil for nothing.
-  func keep(_ folders: [KeptFolder]?) {
-    guard let bytes = folders.map(KeptFolder.encoded), bytes.count <= KeptFolder.largestFile
-    else { return remove(Self.keptFolders) }
-    replace(Self.keptFolders, with: bytes)
+  /// Removes a file, if it is there.
+  private func remove(_ name: String) {
+    (try? FileDescriptor.folder(path, on: system))?.remove(name)
   }
 
   /// Removes the archive. A process that has it open goes on reading it.

@@ -20,6 +20,8 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     case notFound
     /// A later version of the program wrote this; nothing was touched.
     case newerFormat
+    /// A program from before the first release, or another one, wrote this; nothing was touched.
+    case otherFormat
     /// The bytes are not what the format says.
     case damaged
     /// More than a limit of the format allows.
@@ -69,7 +71,10 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
   var isOfProcess: Bool { [EMFILE, ENFILE, ENOMEM, EAGAIN].contains(errno) }
 
   /// True if it is about what is in the file, so that reading it once more is in vain as long as the file is the same.
-  var isOfContent: Bool { reason == .damaged || reason == .newerFormat }
+  var isOfContent: Bool { reason == .damaged || isOfOtherVersion }
+
+  /// True if it is about what another version of the program wrote.
+  var isOfOtherVersion: Bool { reason == .newerFormat || reason == .otherFormat }
 
   /// One line naming operation, path and cause: `write /notes/log/…/0.open: No space left on device`.
   public var description: String {

@@ -1,16 +1,13 @@
-// The changes that travel between replicas. This file owns its encoding, "format 1":
+// The changes that travel between replicas: a container (Container.swift) of one block.
 //
-//     "DNCH" 01                        magic, format
-//     notebook                         16 bytes
-//     group...                         replica (16 bytes), first number, count, count*(length, that many bytes of a change)
-//     crc32c                           of everything before it, 4 bytes, little-endian
+//     block    notebook                16 bytes
+//              group...                replica (16 bytes), first number, count, count*(length, that many bytes of a change)
 //
 // Numbers are varints. A change is encoded as in Change.swift; the names it mentions are those of its author's earlier
 // changes, so a replica's changes are read in their order. A set needs no order between replicas: a change that is
 // applied waits for those that it follows. As written here every beginning of a set is closed, each change coming after all
 // it follows.
 
-internal import Bytes
 public import ReplicatingTypes
 
 /// Changes on their way from one replica to another.
@@ -82,12 +79,11 @@ public struct ChangeSet: ReplicatingChanges, Equatable, Sendable {
     groups[groups.count - 1].append(encoded)
   }
 
-  private static let magic: [UInt8] = Array("DNCH".utf8) + [1]
-
   /// The changes of the notebook with this identity in bytes, with a checksum. O(bytes).
   public func encoded(of notebook: Identifier) -> [UInt8] {
     var writer = ByteWriter()
-    writer.raw(Self.magic)
+    writer.raw(Container.header(.changes))
+    let start = writer.beginBlock()
     writer.identifier(notebook)
     for group in groups {
       writer.identifier(group.replica)
@@ -95,7 +91,7 @@ public struct ChangeSet: ReplicatingChanges, Equatable, Sendable {
       writer.varint(group.count)
       for number in group.first..<group.end { writer.counted(group[number]!) }
     }
-    writer.fixed(CRC32C.checksum(of: writer.bytes[...]))
+    writer.endBlock(start)
     return writer.bytes
   }
 
@@ -103,24 +99,7 @@ public struct ChangeSet: ReplicatingChanges, Equatable, Sendable {
   public static func decode(
     _ bytes: [UInt8]
   ) throws(DecodingFailure) -> (notebook: Identifier, changes: ChangeSet) {
-    var reader = ByteReader(bytes)
-    guard bytes.starts(with: magic.prefix(4)) else {
-      throw reader.failure("these are no changes of a notebook")
-    }
-    guard bytes.count >= magic.count + 16 + 4 else { throw reader.failure("too short") }
-    var trailer = ByteReader(bytes[(bytes.count - 4)...])
-    let body = bytes[..<(bytes.count - 4)]
-    guard try trailer.fixed(UInt32.self) == CRC32C.checksum(of: body) else {
-      throw reader.failure("the checksum is wrong")
-    }
-    // After the checksum, which every format ends with, so that no damaged byte is taken for a later one.
-    guard bytes[4] == magic[4] else {
-      throw reader.failure(
-        "changes of a format that this version doesn't know",
-        isOfLaterVersion: bytes[4] > magic[4])
-    }
-    reader = ByteReader(body)
-    _ = try reader.raw(magic.count)
+    var reader = ByteReader(try Container.decode(bytes, as: .changes))
     let notebook = try reader.identifier()
     var changes = ChangeSet()
     while !reader.isAtEnd {

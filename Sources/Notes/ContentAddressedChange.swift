@@ -47,6 +47,6 @@ public struct ContentAddressedChange: Sendable {
   /// The replica that an encoding names.
   static func replica(named encoded: ArraySlice<UInt8>) -> ReplicaID {
     let (high, low) = SHA256.prefix128(of: encoded)
-    return ReplicaID(high: high, low: low).sparingSeparators
+    return ReplicaID(high: high, low: low)
   }
 }

@@ -36,12 +36,10 @@ public struct Fork: Equatable, Sendable {
     for word in [replica.high, replica.low, shared, digest] { bytes.appendBigEndian(word) }
     return Identifier(
       high: replica.high,
-      low: Self.mark << 52 | (SHA256.prefix64(of: bytes[...]) >> 12 & ~0xFFFF_FFFF)
-        | replica.low & 0xFFFF_FFFF)
+      low: Self.mark << 52 | SHA256.prefix64(of: bytes[...]) >> 12)
   }
 
-  /// The first twelve bits of the lower half of a branch's name. The next twenty are of the hash, and the rest is that of the replica,
-  /// which says by which rules its edits merge.
+  /// The first twelve bits of the lower half of a branch's name. The rest is of the hash.
   fileprivate static var mark: UInt64 { 0xb7a }
 }
 

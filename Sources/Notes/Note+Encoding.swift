@@ -1,6 +1,5 @@
-// A note in bytes, as it is put away and taken out again. This file owns the encoding, "format 5":
+// A note in bytes, as it is put away and taken out again. This file owns the encoding:
 //
-//     format                 a byte, 5
 //     created                signed varint: milliseconds since 1970
 //     title, priority        registers; a priority is a byte: 0 low, 1 normal, 2 high
 //     tags                   1 and a set of counted UTF-8; 0 if there never was one
@@ -48,7 +47,6 @@ extension Tag: BinaryCodable {
 
 extension Note {
   func encode(into writer: inout ByteWriter) {
-    writer.byte(Self.format)
     writer.signed(created)
     title.encode(into: &writer)
     priority.encode(into: &writer)
@@ -76,8 +74,6 @@ extension Note {
     }
     encodeLastChange(into: &writer)
   }
-
-  fileprivate static var format: UInt8 { 5 }
 
   private func encodeLastChange(into writer: inout ByteWriter) {
     writer.varint(lastChange.logical.count)
@@ -229,8 +225,6 @@ extension Note {
   /// Reads what `encode(into:)` wrote of the note called `id`.
   init(_ id: NoteID, from reader: inout ByteReader) throws(DecodingFailure) {
     let start = reader
-    let format = try reader.byte()
-    guard format == Self.format else { throw start.failure("format \(format) of a note") }
     self.init(id: id, created: try reader.signed())
     title = try ReplicatingRegister(from: &reader)
     priority = try ReplicatingRegister(from: &reader)
@@ -283,9 +277,6 @@ struct EncodedContent {
   init(
     from reader: inout ByteReader, withTags hasTags: Bool, withText hasText: Bool
   ) throws(DecodingFailure) {
-    let start = reader
-    let format = try reader.byte()
-    guard format == Note.format else { throw start.failure("format \(format) of a note") }
     _ = try reader.varint()
     var value: ArraySlice<UInt8> = []
     try reader.skipRegister { reader throws(DecodingFailure) in value = try reader.counted() }

@@ -189,11 +189,11 @@ public struct NoteSearch: Sendable {
     into archive: NotebookArchive, _ rest: inout Int
   ) throws(ArchiveFailure) {
     let first = archive.noteBlock(at: archived[archived.count - 1].place)
-    var some: [(index: Int, block: NotebookArchive.Block)] = []
+    var some: [(index: Int, block: Container.Block)] = []
     while let (place, index) = archived.last {
       let block = archive.noteBlock(at: place)
       if let last = some.last?.block {
-        guard block.start == last.start + last.size + 4,
+        guard block.start == last.bytes.upperBound,
           block.start + block.size - first.start < min(Self.piece, rest)
         else { break }
       }
@@ -202,10 +202,8 @@ public struct NoteSearch: Sendable {
     }
     let bytes = try archive.blocks(from: first, to: some[some.count - 1].block)
     for (index, block) in some {
-      let start = block.start - first.start
-      let content = bytes[start..<start + block.size]
-      guard bytes.integer(at: start + block.size, UInt32.self) == CRC32C.checksum(of: content)
-      else { throw ArchiveFailure(reason: "a wrong checksum at byte \(block.start)") }
+      let content = try NotebookArchive.content(
+        of: block, in: bytes, at: block.start - first.start)
       isFound[index] = try fits(content, hasSummary: false, &rest)
     }
   }

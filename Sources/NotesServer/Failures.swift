@@ -28,7 +28,8 @@ extension ResponseError {
   /// A failure to open the notebook. Nothing was changed.
   init(opening error: StoreError) {
     switch error.reason {
-    case .newerFormat, .damaged: self = .requestFailed(error.reason.rawValue, "\(error)")
+    case .newerFormat, .otherFormat, .damaged:
+      self = .requestFailed(error.reason.rawValue, "\(error)")
     default: self = .requestFailed("unusableFolder", "\(error)")
     }
   }

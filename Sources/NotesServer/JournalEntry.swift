@@ -1,4 +1,3 @@
-internal import Bytes
 internal import Notes
 internal import ReplicatingTypes
 
@@ -7,8 +6,9 @@ internal import ReplicatingTypes
 // A process notes what each of its clients shows and which changes each has made. The next process reads that when this one has
 // died. The journal is a file in the state folder that only the user can read; it means nothing to another notebook or machine.
 //
-//     entry   = length of the body, CRC-32C of these four bytes, CRC-32C of the body, 4 bytes each, the lowest first; body
-//     body    = 01 attachment note version rev state count*changes count*(changes changes)
+// It is a container (Container.swift in Notes): behind the first block (Journal.swift in NoteStore) each block is an entry:
+//
+//     entry   = 01 attachment note version rev state count*changes count*(changes changes)
 //                                                                   open: the steps that can be undone, and those that can be
 //                                                                   redone, each with the changes that have undone it; the last
 //                                                                   one is next
@@ -68,14 +68,9 @@ enum JournalEntry {
 
 extension ByteWriter {
   mutating func journalEntry(_ entry: JournalEntry, of attachment: Int) {
-    let start = bytes.count
-    // The length, its checksum, and that of the body are known when the body is written.
-    fixed(UInt64(0))
-    fixed(UInt32(0))
+    let start = beginBlock()
     body(entry, of: attachment)
-    replace(UInt32(bytes.count - start - 12), at: start)
-    replace(CRC32C.checksum(of: bytes[start..<start + 4]), at: start + 4)
-    replace(CRC32C.checksum(of: bytes[(start + 12)...]), at: start + 8)
+    endBlock(start)
   }
 
   private mutating func body(_ entry: JournalEntry, of attachment: Int) {

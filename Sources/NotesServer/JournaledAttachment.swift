@@ -1,4 +1,3 @@
-internal import Bytes
 internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
@@ -95,25 +94,15 @@ struct JournaledAttachment {
     in bytes: [UInt8], _ body: (Int, JournalEntry) -> Void
   ) -> Bool {
     var rest = ByteReader(bytes)
-    while !rest.isAtEnd {
-      guard let length = try? rest.raw(4), let lengthSum = try? rest.fixed(UInt32.self) else {
-        return true
+    do {
+      while let content = try rest.blockIfComplete() {
+        var reader = ByteReader(content)
+        let (attachment, entry) = try reader.journalEntry()
+        guard reader.isAtEnd else { return false }
+        body(attachment, entry)
       }
-      var number = ByteReader(length)
-      guard CRC32C.checksum(of: length) == lengthSum,
-        let count = try? number.fixed(UInt32.self)
-      else { return false }
-      guard let sum = try? rest.fixed(UInt32.self), let content = try? rest.raw(Int(count)) else {
-        return true
-      }
-      guard CRC32C.checksum(of: content) == sum else { return false }
-      var reader = ByteReader(content)
-      guard let (attachment, entry) = try? reader.journalEntry(), reader.isAtEnd else {
-        return false
-      }
-      body(attachment, entry)
-    }
-    return true
+      return true
+    } catch { return false }
   }
 }
 

@@ -15,7 +15,7 @@
 // the last element of the span that is in the text of the world of d. D is *called for* if there are u and v, neither of them is white (if D
 // has a line end: a line end), and between u and D there is no divider for which the same holds with an element behind D as its v.
 //
-// D is shown if it is called for, c is of a replica that follows this rule (`Identifier.sparesSeparators`), and no change but c removed it. Copies that are withheld (EqualReplacements.swift) are not there; of one
+// D is shown if it is called for, and no change but c removed it. Copies that are withheld (EqualReplacements.swift) are not there; of one
 // that stands for others v was inserted by several changes d, of which one is enough, and its divider was removed by the changes of all.
 // Elements of dividers are no separators of the first rule. In a gap of c with a divider of c that is called for, c spares no separator
 // by the second part of that rule, and none at all if the divider has a line end.
@@ -163,9 +163,7 @@ extension Worlds {
     behind divider: Divider, _ value: inout ReplicatingArray<UInt8>, _ causality: inout Asked
   ) throws(Asked.Failure) -> LocalID? {
     let change = divider.change
-    guard value.authors[Int(change.author)].id.sparesSeparators, isThere(change, value),
-      !copies.isWithheld(divider.first)
-    else { return nil }
+    guard isThere(change, value), !copies.isWithheld(divider.first) else { return nil }
     let left = value.left(of: divider.spanStart)
     let replacing = left.isNone ? [] : removers(of: left, value)
     var (first, ofSibling): ((element: LocalID, inserters: [LocalChange])?, LocalID?)

@@ -1,8 +1,7 @@
 // The second rule of merging text: the same replacement made twice is one.
 //
 // An insertion is what one change put between the same two elements, its origins. It replaces one of these if its change removed
-// that element, too. Two insertions with the same origins are copies if they insert the same bytes, both changes follow the rules
-// (`Identifier.sparesSeparators`), and
+// that element, too. Two insertions with the same origins are copies if they insert the same bytes, and
 //
 //   1. both replace the left origin, or both the right one; or
 //   2. their changes did the same to the text: the same bytes between the same origins, and the same elements removed; and that at more
@@ -37,7 +36,7 @@ extension ReplicatingArray<UInt8> {
     if !isIndexed { buildIndex() }
     findDividers()
     var gaps: Set<Crowds.Gap> = []
-    for edits in edits where edits.author.sparesSeparators {
+    for edits in edits {
       guard let index = index(known: edits.author) else { continue }
       for range in edits.ranges where range.author == edits.author {
         var offset = UInt32(range.offset)
@@ -269,9 +268,7 @@ extension ReplicatingArray<UInt8> {
     among insertions: [Insertion], _ works: inout [LocalChange: Work]
   ) -> [[Insertion]] {
     var lists: [[Insertion]] = []
-    let following = insertions.filter {
-      authors[Int($0.author)].id.sparesSeparators && isRepeatable(change(of: $0))
-    }
+    let following = insertions.filter { isRepeatable(change(of: $0)) }
     if following.count < 2 { return [] }
     for equal in Dictionary(grouping: following, by: { bytes(of: $0) }).values
     where equal.count > 1 {

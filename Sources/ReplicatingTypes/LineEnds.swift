@@ -93,10 +93,7 @@ extension ReplicatingArray<UInt8> {
         || end.anchors.contains { first[$0] != end.element }
     }
     var hidden: Set<LocalID> = []
-    for end in ends
-    where authors[Int(end.change.author)].id.sparesSeparators && !copies.isWithheld(end.element)
-      && isHidden(end)
-    {
+    for end in ends where !copies.isWithheld(end.element) && isHidden(end) {
       hidden.formUnion(end.elements)
     }
     return (hidden, converters)

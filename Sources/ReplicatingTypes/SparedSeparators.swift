@@ -18,8 +18,7 @@
 // after it has u and v, or u where v is the end, and none of these line ends (separators).
 //
 // A removed element is shown if each change that removed it spares it. A line end that was only converted (LineEnds.swift) is none of the separators that
-// are spared. Changes that are withdrawn (Withdrawals.swift) are not in S. Only changes of replicas that follow this rule spare anything
-// (`Identifier.sparesSeparators`).
+// are spared. Changes that are withdrawn (Withdrawals.swift) are not in S.
 //
 // It is a function of S: nothing in it speaks of the order of arrival. A change x that knows all others changes nothing but what it
 // says: no world but its own contains x, and in its own u and v stand side by side after x, so it spares nothing. The same is true of each
@@ -398,9 +397,7 @@ extension Worlds {
     if isOnlyConverted(element, value) { return false }
     let removers = removers(of: element, value)
     for change in removers {
-      guard value.authors[Int(change.author)].id.sparesSeparators,
-        try spares(change, element, in: &value, &causality)
-      else { return false }
+      guard try spares(change, element, in: &value, &causality) else { return false }
     }
     return !removers.isEmpty
   }

@@ -80,16 +80,3 @@ extension ReplicatingArray {
     (insertions(by: changes) + removals(by: changes)).filter { $0.count > 0 }
   }
 }
-
-extension Identifier {
-  /// The last four bytes of the identity of a replica whose deletions spare separators.
-  private static var mark: UInt64 { 0x6465_6333 }
-
-  /// True if deletions by this replica spare separators.
-  public var sparesSeparators: Bool { low & 0xFFFF_FFFF == Self.mark }
-
-  /// The same identity, of a replica whose deletions spare separators. 96 bits of it are left.
-  public var sparingSeparators: Identifier {
-    Identifier(high: high, low: low & ~0xFFFF_FFFF | Self.mark)
-  }
-}

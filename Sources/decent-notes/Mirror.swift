@@ -185,7 +185,7 @@ final class Mirror {
       }
       self.file = nil
       unchecked.removeLast()
-      if file.isOfLaterVersion {
+      if file.isOfOtherVersion {
         unlink(new)
         throw ChildProcess.Failure(
           message: "\(remote)/\(path): written by a later version of the program")
@@ -226,7 +226,7 @@ final class Mirror {
   private func prepare(_ place: String) throws(ChildProcess.Failure) {
     for name in try files("\(place)/mirror") where name.hasSuffix(".json") {
       let path = "\(place)/mirror/\(name)"
-      if CompleteFile(path).isOfLaterVersion { unlink(path) }
+      if CompleteFile(path).isOfOtherVersion { unlink(path) }
     }
     let logs = "\(place)/mirror/log"
     for session in try names(logs) {

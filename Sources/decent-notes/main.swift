@@ -157,14 +157,14 @@ private func seeded(
       defer { time += 1000 }
       return time
     },
-    { Identifier(high: splitMix(&state), low: splitMix(&state)).sparingSeparators }
+    { Identifier(high: splitMix(&state), low: splitMix(&state)) }
   )
 }
 
-/// An identifier of random bits. Deletions by replicas of such names spare separators.
+/// An identifier of random bits.
 func randomIdentifier() -> Identifier {
   var random = SystemRandomNumberGenerator()
-  return Identifier(high: random.next(), low: random.next()).sparingSeparators
+  return Identifier(high: random.next(), low: random.next())
 }
 
 /// Milliseconds since 1970.

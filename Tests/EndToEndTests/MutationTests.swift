@@ -25,7 +25,7 @@ struct `Mutated input` {
           "ranges": [["range": ["start": place, "end": place], "newText": "x"]],
         ]),
       .request(6, "notebook/changes", ["since": "0", "limit": 100]),
-      .request(7, "notebook/merge", ["changes": "RE5DSAE="]), .request(8, "shutdown"),
+      .request(7, "notebook/merge", ["changes": "ikROYg0KAQE="]), .request(8, "shutdown"),
       .notification("exit"),
     ]
     return messages.flatMap { delimiter.frame($0.bytes) }
@@ -99,10 +99,9 @@ struct `Mutated input` {
     try target.initialize()
     for seed in 0..<UInt64(scaled(1500, 100_000)) {
       var random = SplitMix64(seed: seed)
-      // The trailer is the checksum of the rest; magic and format stay.
-      var body = Array(original[5...].dropLast(4))
-      random.forge(&body, with: [body])
-      let bytes = sealed(original[..<5] + body)
+      var content = Array(original.dropFirst(containerHeader(1).count + blockPrefix))
+      random.forge(&content, with: [content])
+      let bytes = containerHeader(1) + containerBlock(content)
       let text = Data(bytes).base64EncodedString()
       let request = try target.post("notebook/merge", ["changes": .string(text)])
       do {

@@ -1,4 +1,3 @@
-import Bytes
 import Foundation
 import JSONRPC
 import NoteFiles
@@ -143,12 +142,12 @@ struct Sample {
       },
       makeIdentifier: {
         next += 1
-        return Identifier(high: next, low: next << 32).sparingSeparators
+        return Identifier(high: next, low: next << 32)
       })
     return NotesServer(environment)
   }
 
-  /// The parts of an archive that a reader asks for and that end with their checksum.
+  /// The blocks of an archive that a reader asks for.
   private static func sealedRanges(_ bytes: [UInt8]) -> Set<Range<Int>> {
     final class Reads: @unchecked Sendable { var ranges: Set<Range<Int>> = [] }
     let reads = Reads()
@@ -156,17 +155,14 @@ struct Sample {
       reads.ranges.insert(range)
       return Array(bytes[range])
     }
-    return reads.ranges.filter {
-      $0.count > 4
-        && Array(bytes[$0].suffix(4)) == checksum(of: bytes[$0.dropLast(4)])
-    }
+    return reads.ranges.filter { isBlock(bytes[$0]) }
   }
 
   // MARK: - What is fed
 
   /// Changes of another machine: refused, and nothing has changed, or taken, and then they can be told on.
   func feedChanges(_ body: [UInt8]) {
-    let bytes = sealed(Array("DNCH".utf8) + [1] + body)
+    let bytes = Container.header(.changes) + containerBlock(body)
     guard let (_, changes) = try? ChangeSet.decode(bytes) else { return }
     for before in [book, NoteBook()] {
       var merged = before
@@ -190,14 +186,14 @@ struct Sample {
   }
 
   func feedArchive(_ bytes: [UInt8]) {
-    guard bytes.count > 24 else { return }
     let ranges = sealedRanges
     Self.readAll(bytes.count) { range in
+      if range == 0..<Container.headerSize { return Container.header(.archive) }
       var piece = Array(bytes[range])
       // The head is where the footer says, wherever that is.
-      let isHead = range.upperBound == bytes.count - 24
-      if isHead || ranges.contains(range), piece.count > 4 {
-        piece.replaceSubrange((piece.count - 4)..., with: checksum(of: piece.dropLast(4)[...]))
+      let isHead = range.upperBound == bytes.count - 16
+      if isHead || ranges.contains(range), piece.count >= Container.prefixSize {
+        seal(&piece, 0..<piece.count)
       }
       return piece
     }
@@ -271,30 +267,36 @@ struct Sample {
   }
 }
 
-func checksum(of bytes: ArraySlice<UInt8>) -> [UInt8] {
-  let sum = CRC32C.checksum(of: bytes)
-  return (0..<4).map { UInt8(truncatingIfNeeded: sum >> UInt32(8 * $0)) }
+func containerBlock(_ content: [UInt8]) -> [UInt8] {
+  var writer = ByteWriter()
+  writer.block(content)
+  return writer.bytes
 }
 
-func sealed(_ bytes: [UInt8]) -> [UInt8] { bytes + checksum(of: bytes[...]) }
+/// Makes the block that has a part of bytes right, whatever its content is.
+func seal(_ bytes: inout [UInt8], _ block: Range<Int>) {
+  let content = Array(bytes[block].dropFirst(Container.prefixSize))
+  bytes.replaceSubrange(block, with: containerBlock(content))
+}
+
+func isBlock(_ bytes: ArraySlice<UInt8>) -> Bool {
+  bytes.elementsEqual(containerBlock(Array(bytes.dropFirst(Container.prefixSize))))
+}
 
 /// A file of packed changes. Its directory and the blocks that this names get their checksums.
 func feedPacked(_ bytes: [UInt8]) {
-  guard bytes.count >= 12 else { return }
-  let footer = bytes.count - 12
-  var length = 0
-  for index in (0..<8).reversed() { length = (length & 0xFFFFFF) << 8 | Int(bytes[footer + index]) }
+  guard bytes.count >= 16 else { return }
+  let footer = bytes.count - 16
+  var start = 0
+  for index in (0..<8).reversed() { start = (start & 0xFFFFFF) << 8 | Int(bytes[footer + index]) }
   var file = bytes
-  if length <= footer {
-    file.replaceSubrange(
-      (bytes.count - 4)..., with: checksum(of: file[(footer - length)..<footer + 8]))
-  }
+  if start + Container.prefixSize <= footer { seal(&file, start..<footer) }
   guard let packed = try? PackedChanges(file) else { return }
   for (replica, _) in packed.ranges.prefix(100) {
     for block in packed.blocks(of: replica).prefix(100) {
       var piece = Array(file[block.bytes])
-      guard piece.count > 4 else { continue }
-      piece.replaceSubrange((piece.count - 4)..., with: checksum(of: piece.dropLast(4)[...]))
+      guard piece.count >= Container.prefixSize else { continue }
+      seal(&piece, 0..<piece.count)
       _ = try? packed.decode(block, piece[...]).numbers
     }
   }

@@ -1,4 +1,3 @@
-import Bytes
 import Foundation
 import Notes
 import ReplicatingTypes
@@ -34,8 +33,10 @@ import Testing
       for log in files.keys where log.hasPrefix("log/") { disk.take("\(path)/\(log)") }
       let (name, bytes) = try #require(files.first { $0.key.hasSuffix(".snap") })
       (self.name, self.bytes) = ("\(path)/\(name)", bytes)
-      start =
-        SnapshotFormat.prefixSize + Int(bytes[...].integer(at: 12, as: UInt32.self)) + 4
+      var reader = ByteReader(bytes)
+      try reader.header(.snapshot)
+      _ = try reader.block()
+      start = reader.offset
       packed = try PackedChanges(Array(bytes[start...]))
     }
 
@@ -78,9 +79,10 @@ import Testing
         bytes[at] ^= 0x10
         let store = try folded.opened(bytes)
         #expect(store.texts.count == 1, "byte \(at)")
+        let isLength = at - block.lowerBound < 8
+        let reason = "a wrong checksum of \(isLength ? "the length of " : "")a block"
         #expect(
-          store.damage.map(\.description)
-            == ["the checksum of a block is wrong, in the block at \(block.lowerBound)"])
+          store.damage.map(\.description) == ["\(reason), in the block at \(block.lowerBound)"])
       }
     }
   }
@@ -98,33 +100,12 @@ import Testing
     let folded = try Folded()
     let block = folded.block(of: 0)
     var bytes = folded.bytes
-    bytes.replaceSubrange(block.lowerBound..<block.lowerBound + beginning.count, with: beginning)
-    let sum = CRC32C.checksum(of: bytes[block.lowerBound..<block.upperBound - 4])
-    bytes.setInteger(sum, at: block.upperBound - 4)
+    let content = block.lowerBound + blockPrefix
+    bytes.replaceSubrange(content..<content + beginning.count, with: beginning)
+    seal(&bytes, block)
     let store = try folded.opened(bytes)
     #expect(store.texts.count == 1)
     #expect(store.damage.count == 1)
     #expect(store.damage.first?.description.hasPrefix(reason) == true, "\(store.damage)")
-  }
-
-  @Test func `take the place of those that were written before blocks were compressed`() throws {
-    let golden = GoldenNotebook(number: 2)
-    let disk = MemoryDisk()
-    disk.put([], at: "/home/.profile")
-    for (path, bytes) in try golden.files { disk.put(bytes, at: "\(Self.path)/\(path)") }
-    disk.pass(60)
-    func formats() -> [UInt8] {
-      disk.files(below: Self.path).filter { FolderContents.Snapshot($0.value) != nil }.map {
-        let start = Int($0.value[...].integer(at: 12, as: UInt32.self)) + 4
-        return $0.value[SnapshotFormat.prefixSize + start + 4]
-      }
-    }
-    #expect(Set(formats()) == [1])
-    for _ in 0..<3 {
-      _ = try Self.open(disk, 1).compact()
-      disk.pass(86_400 + 100)
-    }
-    #expect(formats() == [3])
-    #expect(try Self.open(disk, 1).account() == golden.expected)
   }
 }

@@ -80,7 +80,7 @@ import Testing
     let disk = MemoryDisk()
     disk.put(NotebookFile.encoded(Self.ids[1]), at: "\(Self.root)/decent.json")
     disk.put(
-      Array(#"{"format":"decent-notes","version":2}"#.utf8), at: "\(Self.root)/decent 2.json")
+      Array(#"{"format":"Decent Notes","version":2}"#.utf8), at: "\(Self.root)/decent 2.json")
     let error = #expect(throws: StoreError.self) { () throws in _ = try open(disk) }
     #expect(error?.reason == .newerFormat)
   }

@@ -22,7 +22,7 @@ private final class Machine {
 
   func start() throws {
     store = try NoteStore(path: Self.path, state: Self.state, on: disk) {
-      Identifier(high: self.random.next(), low: self.random.next()).sparingSeparators
+      Identifier(high: self.random.next(), low: self.random.next())
     }
   }
 

@@ -130,9 +130,9 @@ import Testing
   }
 
   @Test(arguments: [
-    #"{"format":"decent-notes","version":1,"notebook":"\#(id)"}"#,
-    #" { "notebook" : "\#(id)" , "version" : 1 ,\#n "format" : "decent-notes" } \#n"#,
-    #"{"x":{"a":[1,-2.5e3,{"b":"}]\""}],"c":null},"format":"decent-notes","y":[],"version":1,"#
+    #"{"format":"Decent Notes","version":1,"notebook":"\#(id)"}"#,
+    #" { "notebook" : "\#(id)" , "version" : 1 ,\#n "format" : "Decent Notes" } \#n"#,
+    #"{"x":{"a":[1,-2.5e3,{"b":"}]\""}],"c":null},"format":"Decent Notes","y":[],"version":1,"#
       + #""z":true,"notebook":"\#(id)"}"#,
   ])
   func `is read, whatever else is in it`(text: String) throws {
@@ -142,19 +142,18 @@ import Testing
 
   @Test(arguments: [
     "", "\n", "{", "{}", "null", "[]", "\u{feff}{}",
-    #"{"format":"other","version":1,"notebook":"\#(id)"}"#,
-    #"{"format":"decent-notes","notebook":"\#(id)"}"#,
-    #"{"format":"decent-notes","version":1}"#,
-    #"{"format":"decent-notes","version":0,"notebook":"\#(id)"}"#,
-    #"{"format":"decent-notes","version":01,"notebook":"\#(id)"}"#,
-    #"{"format":"decent-notes","version":1.0,"notebook":"\#(id)"}"#,
-    #"{"format":"decent-notes","version":-1,"notebook":"\#(id)"}"#,
-    #"{"format":"decent-notes","version":"1","notebook":"\#(id)"}"#,
-    #"{"format":"decent-notes","version":1,"notebook":"0011"}"#,
-    #"{"format":"decent-notes","version":1,"notebook":"\#(id)"} x"#,
-    #"{"format":"decent-notes","version":1,"notebook":"\#(id)",}"#,
-    #"{"format":"decent-notes","version":1,"version":1,"notebook":"\#(id)"}"#,
-    #"{"format":"decent-notes","version":1,"notebook":"\#(id)""#,
+    #"{"format":"Decent Notes","notebook":"\#(id)"}"#,
+    #"{"format":"Decent Notes","version":1}"#,
+    #"{"format":"Decent Notes","version":0,"notebook":"\#(id)"}"#,
+    #"{"format":"Decent Notes","version":01,"notebook":"\#(id)"}"#,
+    #"{"format":"Decent Notes","version":1.0,"notebook":"\#(id)"}"#,
+    #"{"format":"Decent Notes","version":-1,"notebook":"\#(id)"}"#,
+    #"{"format":"Decent Notes","version":"1","notebook":"\#(id)"}"#,
+    #"{"format":"Decent Notes","version":1,"notebook":"0011"}"#,
+    #"{"format":"Decent Notes","version":1,"notebook":"\#(id)"} x"#,
+    #"{"format":"Decent Notes","version":1,"notebook":"\#(id)",}"#,
+    #"{"format":"Decent Notes","version":1,"version":1,"notebook":"\#(id)"}"#,
+    #"{"format":"Decent Notes","version":1,"notebook":"\#(id)""#,
     String(repeating: "[", count: 60_000), "{\"x\":" + String(repeating: "[", count: 60_000),
     String(repeating: " ", count: 70_000),
   ])
@@ -165,9 +164,19 @@ import Testing
     #expect(contents(path) == Array(text.utf8))
   }
 
+  @Test(arguments: ["decent-notes", "other", ""])
+  func `of another format is refused by name, and nothing is touched`(format: String) throws {
+    let text = #"{"format":"\#(format)","version":1,"notebook":"\#(Self.id)"}"#
+    let error = #expect(throws: StoreError.self) { () throws in _ = try open(text) }
+    #expect(error?.reason == .otherFormat)
+    #expect(error?.description.contains("“\(format)”") == true)
+    #expect(contents(path) == Array(text.utf8))
+    #expect(listing(scratch.notebook).count == 1)
+  }
+
   @Test(arguments: ["2", "10", "18446744073709551616", "99999999999999999999999999"])
   func `of a later version is refused, and nothing is touched`(version: String) throws {
-    let text = #"{"format":"decent-notes","version":\#(version),"new":{}}"#
+    let text = #"{"format":"Decent Notes","version":\#(version),"new":{}}"#
     let error = #expect(throws: StoreError.self) { () throws in _ = try open(text) }
     #expect(error?.reason == .newerFormat)
     #expect(contents(path) == Array(text.utf8))
@@ -176,7 +185,7 @@ import Testing
 
   @Test func `of a later version stops the first append as well`() throws {
     var folder = try scratch.open()
-    let text = #"{"format":"decent-notes","version":2,"notebook":"\#(Self.id)"}"#
+    let text = #"{"format":"Decent Notes","version":2,"notebook":"\#(Self.id)"}"#
     write(Array(text.utf8), to: path)
     let error = #expect(throws: StoreError.self) { () throws in try folder.append("one") }
     #expect(error?.reason == .newerFormat)
@@ -186,7 +195,7 @@ import Testing
   }
 
   @Test func `is never followed elsewhere`() throws {
-    write(Array(#"{"format":"decent-notes","version":1}"#.utf8), to: scratch.path + "/x")
+    write(Array(#"{"format":"Decent Notes","version":1}"#.utf8), to: scratch.path + "/x")
     try FileManager.default.createDirectory(
       atPath: scratch.notebook, withIntermediateDirectories: true)
     #expect(symlink(scratch.path + "/x", path) == 0)
@@ -198,7 +207,7 @@ import Testing
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SplitMix64(seed: seed)
     let text = Array(
-      #"{"format":"decent-notes","v":[1,{"a":"\\"}],"version":1,"notebook":"\#(Self.id)"}"#.utf8)
+      #"{"format":"Decent Notes","v":[1,{"a":"\\"}],"version":1,"notebook":"\#(Self.id)"}"#.utf8)
     for _ in 0..<3_000 {
       var bytes = text
       for _ in 0...random.below(3) {

@@ -263,22 +263,21 @@ extension NoteStore {
         let running = generator.chance(50) ? notebook.open() : nil
         let before = notebook.open().notebook
         var bytes = notebook.disk.files[notebook.snapshot]!
-        let coverage = Int(bytes[12...].integer(at: 12, as: UInt32.self))
-        let start = 20 + coverage
+        var reader = ByteReader(bytes)
+        try reader.header(.snapshot)
+        var forged = Array(try reader.block())
+        let start = reader.offset
         if generator.chance(50) {
-          var forged = Array(bytes[16..<16 + coverage])
           generator.forge(&forged)
-          var head = Array(bytes[..<12])
-          head.appendInteger(UInt32(forged.count))
-          bytes = sealed(head + forged) + bytes[start...]
+          bytes = containerHeader(2) + containerBlock(forged) + bytes[start...]
         } else {
           var packed = Array(bytes[start...])
           Self.forgePacked(&packed, &generator)
           bytes = Array(bytes[..<start]) + packed
         }
         let name = SHA256.hexDigest(of: bytes).prefix(32)
-        let forged = "\(ForgedNotebook.path)/snap/\(name).snap"
-        notebook.disk.put(bytes, at: forged)
+        let path = "\(ForgedNotebook.path)/snap/\(name).snap"
+        notebook.disk.put(bytes, at: path)
         if let running {
           _ = running.rescan()
           while running.hasWork, running.snapshots.reading != nil { _ = running.work() }
@@ -290,7 +289,7 @@ extension NoteStore {
         store.askEverything()
         store.verifySnapshots()
         try store.create("started")
-        notebook.disk.take(forged)
+        notebook.disk.take(path)
         let version = notebook.open().notebook.version
         #expect(version.isSuperset(of: before.version), at(seed))
       }
@@ -299,22 +298,21 @@ extension NoteStore {
   }
 
   private static func forgePacked(_ bytes: inout [UInt8], _ generator: inout SplitMix64) {
-    let count = Int(bytes[(bytes.count - 12)...].integer(at: bytes.count - 12, as: UInt64.self))
-    let start = bytes.count - 12 - count
-    var directory = Array(bytes[start..<start + count])
+    let footer = bytes.count - 16
+    let start = Int(bytes[footer...].integer(at: footer, as: UInt64.self))
+    var directory = Array(bytes[start + blockPrefix..<footer])
     if generator.chance(60) { generator.forge(&directory) }
     var blocks = Array(bytes[..<start])
     if let packed = try? PackedChanges(bytes) {
       for block in packed.ranges.flatMap({ packed.blocks(of: $0.replica) })
       where generator.chance(40) {
-        let body = block.bytes.lowerBound..<block.bytes.upperBound - 4
-        generator.forge(&blocks, in: body, with: [directory])
-        seal(&blocks, body)
+        generator.forge(&blocks, in: block.bytes.dropFirst(blockPrefix), with: [directory])
+        seal(&blocks, block.bytes)
       }
     }
-    var length: [UInt8] = []
-    length.appendInteger(UInt64(directory.count))
-    bytes = blocks + sealed(directory + length)
+    bytes = blocks + containerBlock(directory)
+    bytes.appendInteger(UInt64(start))
+    bytes.appendInteger(UInt64(directory.count))
   }
 
   /// Blocks of an archive, and its head with the appendix: where the notes are, what was read of which file, and of how many changes.
@@ -326,24 +324,23 @@ extension NoteStore {
         let notebook = ForgedNotebook()
         let before = notebook.open()
         var bytes = notebook.disk.files[notebook.archive]!
-        let footer = bytes.count - 24
-        let start = Int(bytes[footer...].integer(at: footer + 8, as: UInt64.self))
-        let size = Int(bytes[footer...].integer(at: footer + 16, as: UInt64.self))
+        let footer = bytes.count - 16
+        let start = Int(bytes[footer...].integer(at: footer, as: UInt64.self))
         if generator.chance(70) {
-          var head = Array(bytes[start..<start + size])
+          var head = Array(bytes[start + blockPrefix..<footer])
           // The appendix is at its end.
           let from = generator.chance(60) ? head.count / 2 : 0
           var part = Array(head[from...])
           generator.forge(&part)
           head.replaceSubrange(from..., with: part)
-          let magic = Array(bytes[footer..<footer + 8])
-          bytes = Array(bytes[..<start]) + sealed(head) + magic
+          bytes = Array(bytes[..<start]) + containerBlock(head)
           bytes.appendInteger(UInt64(start))
           bytes.appendInteger(UInt64(head.count))
         } else {
           let blocks = Self.blocks(bytes)
           let block = generator.pick(blocks)
-          generator.forge(&bytes, in: block, with: blocks.map { Array(bytes[$0]) })
+          generator.forge(
+            &bytes, in: block.dropFirst(blockPrefix), with: blocks.map { Array(bytes[$0]) })
           seal(&bytes, block)
         }
         let archive = notebook.archive
@@ -370,7 +367,7 @@ extension NoteStore {
     trace.check()
   }
 
-  /// The parts of an archive that end with their checksums, without these.
+  /// The blocks of an archive.
   private static func blocks(_ bytes: [UInt8]) -> [Range<Int>] {
     final class Reads: @unchecked Sendable { var ranges: Set<Range<Int>> = [] }
     let reads = Reads()
@@ -387,10 +384,7 @@ extension NoteStore {
     _ = try? book.changes(since: Version(), limit: .max)
     for change in book.version.changes { _ = try? book.note(NoteID(creation: change)) }
     try? book.openOrder()
-    return reads.ranges.filter {
-      $0.count > 8 && $0.upperBound <= bytes.count - 24
-        && crc32c(bytes[$0.dropLast(4)])
-          == bytes[($0.upperBound - 4)...].integer(at: $0.upperBound - 4, as: UInt32.self)
-    }.map { $0.lowerBound..<$0.upperBound - 4 }.sorted { $0.lowerBound < $1.lowerBound }
+    return reads.ranges.filter { $0.count > blockPrefix && isBlock(bytes[$0]) }
+      .sorted { $0.lowerBound < $1.lowerBound }
   }
 }

@@ -87,11 +87,12 @@ import Testing
       let text = String(decoding: file, as: UTF8.self)
       return Array(text.replacing(#""version":1"#, with: #""version":7"#).utf8)
     }
+    guard file.starts(with: LogFormat.magic) else {
+      return containerHeader(2, version: 7) + file.dropFirst(containerHeader(2).count)
+    }
     var bytes = file
     bytes[8] = 7
-    if file.starts(with: LogFormat.magic) {
-      bytes.setInteger(SHA256.prefix64(of: bytes[..<64]).byteSwapped, at: 64)
-    }
+    bytes.setInteger(SHA256.prefix64(of: bytes[..<64]).byteSwapped, at: 64)
     return bytes
   }
 

@@ -32,21 +32,21 @@ import Testing
 
   @Test(arguments: [1 << 28 + 1, UInt32.max] as [UInt32])
   func `are not read where it is the coverage`(count: UInt32) throws {
-    var head = SnapshotFormat.magic
-    head.appendInteger(UInt32(2))
-    head.appendInteger(count)
+    var length: [UInt8] = []
+    length.appendInteger(count)
+    var head = containerHeader(2) + length
+    head.appendInteger(CRC32C.checksum(of: length[...]))
+    head.appendInteger(UInt32(0))
     #expect(try damage(head, size: Self.terabytes) == ["a coverage of \(count) bytes"])
   }
 
-  private let head =
-    SnapshotFormat.head([])
-    + ChangePacker(notebook: Identifier(high: 1, low: 2)).finished.prefix(PackedChanges.headLength)
+  private let head = SnapshotFormat.head([])
 
   @Test(arguments: [1 << 28 + 1, 1 << 41] as [UInt64])
   func `are not read where it is the directory`(count: UInt64) throws {
     var footer: [UInt8] = []
+    footer.appendInteger(UInt64(0))
     footer.appendInteger(count)
-    footer.appendInteger(UInt32(0))
     let damage = try damage(head, size: Self.terabytes, footer)
     #expect(damage == ["a directory of \(count) bytes"])
   }
@@ -63,11 +63,11 @@ import Testing
     // One block, of one change.
     for number in [1, 1, length] { directory.varint(number) }
     for _ in 0..<4 { directory.varint(0) }
-    let count = directory.bytes.count
-    directory.fixed(UInt64(count))
-    directory.fixed(CRC32C.checksum(of: directory.bytes[...]))
-    let size = UInt64(head.count) + length + UInt64(directory.bytes.count)
-    #expect(try damage(head, size: size, directory.bytes) == ["a block of \(length) bytes"])
+    var tail = containerBlock(directory.bytes)
+    tail.appendInteger(UInt64(blockPrefix) + length)
+    tail.appendInteger(UInt64(directory.bytes.count))
+    let size = UInt64(head.count + blockPrefix) + length + UInt64(tail.count)
+    #expect(try damage(head, size: size, tail) == ["a block of \(length) bytes"])
   }
 }
 
@@ -130,7 +130,7 @@ import Testing
       var writer = ByteWriter()
       writer.varint(redactions)
       writer.varint(0)
-      return try SnapshotFormat.coverage(decoding: writer.bytes[...], version: 4)
+      return try SnapshotFormat.coverage(decoding: writer.bytes[...])
     }
     #expect(try coverage(SnapshotFormat.mostRedactions).isEmpty)
     for redactions in [SnapshotFormat.mostRedactions + 1, .max] {

@@ -94,7 +94,7 @@ extension NoteStore {
     store.keep { true }
     #expect(!store.hasWork)
     #expect(
-      desk.disk.files.keys.allSatisfy { !$0.hasPrefix(Desk.state) || $0.hasSuffix("/known") })
+      desk.disk.files.keys.allSatisfy { !$0.hasPrefix(Desk.state) || $0.hasSuffix("/manifest") })
   }
 
   /// Whoever opens with what was kept sees what everybody sees.
@@ -179,18 +179,18 @@ extension NoteStore {
   ///
   /// - Parameter notes: the number of notes; the index, which every start reads, stays.
   private func forge(_ bytes: inout [UInt8], notes: Int) {
-    let footer = bytes.count - 24
-    let head = Int(bytes[footer...].integer(at: footer + 8, as: UInt64.self))
-    // The blocks lie one behind the other from the beginning on: of each the first byte that a sum covers is changed.
-    var start = 0
-    for end in 5...head {
-      let sum = bytes[(end - 4)...].integer(at: end - 4, as: UInt32.self)
-      guard end - 4 > start, crc32c(bytes[start..<end - 4]) == sum else { continue }
-      if end - 4 - start != 28 * notes {
-        for place in start..<min(start + 6, end - 4) { bytes[place] = 0xFF }
-        seal(&bytes, start..<end - 4)
+    let footer = bytes.count - 16
+    let head = Int(bytes[footer...].integer(at: footer, as: UInt64.self))
+    // The blocks lie one behind the other from the beginning on: of each the first bytes of the content are changed.
+    var start = containerHeader(3).count
+    while start < head {
+      let size = Int(bytes[start...].integer(at: start, as: UInt32.self))
+      let block = start..<start + blockPrefix + size
+      if size != 28 * notes {
+        for place in block.dropFirst(blockPrefix).prefix(6) { bytes[place] = 0xFF }
+        seal(&bytes, block)
       }
-      start = end
+      start = block.upperBound
     }
   }
 
@@ -621,7 +621,7 @@ extension NoteStore {
   }
 
   private func kept(_ desk: Desk) -> String {
-    desk.archive.dropLast("archive".count) + "folders"
+    desk.archive.dropLast("archive".count) + "manifest"
   }
 
   @Test(arguments: [1, 20, 39, 40])
@@ -759,9 +759,9 @@ extension NoteStore {
       case 1: bytes[random.below(whole.count)] ^= 1 << UInt8(random.below(8))
       case 2:
         // With a right sum.
-        let body = 0..<whole.count - 4
-        random.forge(&bytes, in: body, with: [whole])
-        seal(&bytes, body)
+        let block = containerHeader(6).count..<whole.count
+        random.forge(&bytes, in: block.dropFirst(blockPrefix), with: [whole])
+        seal(&bytes, block)
       default: break
       }
       desk.disk.put(bytes, at: kept)

@@ -99,7 +99,7 @@ import Testing
       #expect(mode(file) == 0o600, "\(file)")
     }
     let id = writer.notebook!.description
-    let text = "{\"format\":\"decent-notes\",\"version\":1,\"notebook\":\"\(id)\"}\n"
+    let text = "{\"format\":\"Decent Notes\",\"version\":1,\"notebook\":\"\(id)\"}\n"
     #expect(contents("\(root)/decent.json") == Array(text.utf8))
     #expect(listing(root).count == 4, "no temporary file stays")
   }

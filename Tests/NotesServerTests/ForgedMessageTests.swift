@@ -6,6 +6,9 @@ import Testing
 @testable import NotesServer
 
 extension SplitMix64 {
+  /// The beginning of changes in Base64.
+  private static let changes = Data(containerHeader(1).prefix(6)).base64EncodedString()
+
   private static let values: [JSON] = [
     nil, true, false, 0, 1, -1, .number(1.5), .number(1e300), "", "0", "a", "v", "null", [], [:],
     [[]],
@@ -19,14 +22,14 @@ extension SplitMix64 {
   /// - Parameter others: values of other messages, which are right there.
   fileprivate mutating func forge(_ message: JSON, _ others: [JSON]) -> JSON {
     switch message {
-    case .string(let text) where text.hasPrefix("RE5D") && chance(80):
-      guard let bytes = Data(base64Encoded: text).map([UInt8].init), bytes.count > 9 else {
+    case .string(let text) where text.hasPrefix(Self.changes) && chance(80):
+      guard let bytes = Data(base64Encoded: text).map([UInt8].init), bytes.count > 24 else {
         return pick(Self.values)
       }
-      // Magic and format stay.
-      var body = Array(bytes[5...].dropLast(4))
-      forge(&body, with: [body])
-      return .string(Data(sealed(bytes[..<5] + body)).base64EncodedString())
+      var content = Array(bytes.dropFirst(containerHeader(1).count + blockPrefix))
+      forge(&content, with: [content])
+      let forged = containerHeader(1) + containerBlock(content)
+      return .string(Data(forged).base64EncodedString())
     case .string(let text) where chance(40):
       var bytes = Array(text.utf8)
       forge(&bytes)

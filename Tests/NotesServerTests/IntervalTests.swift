@@ -486,7 +486,7 @@ import Testing
     var server = NotesServer(
       NotesServer.Environment(
         folder: scratch("notes"), framing: .lines, now: { 0 },
-        makeIdentifier: { Identifier(high: random.next(), low: random.next()).sparingSeparators }))
+        makeIdentifier: { Identifier(high: random.next(), low: random.next()) }))
     let start = ContinuousClock.now
     server.receive(
       Array(#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#.utf8)[...] + [0x0A])

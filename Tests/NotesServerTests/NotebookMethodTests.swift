@@ -388,9 +388,7 @@ struct `The methods of the notebook` {
       try #require(Data(base64Encoded: peer.call("notebook/changes")["changes"]!.string!)))
     let other = another("other", seed: 2)
     // Another format, whose checksum is right.
-    var later = bytes
-    later[4] = 9
-    later = sealed(Array(later.dropLast(4)))
+    let later = containerHeader(1, version: 9) + bytes.dropFirst(containerHeader(1).count)
     for (changes, reason) in [(later, "newerChanges"), (bytes + [0], "damagedChanges")] {
       let error = other.ask(
         "notebook/merge", ["changes": .string(Data(changes).base64EncodedString())]

@@ -70,7 +70,7 @@ final class Peer {
         time.time += 1000
         return time.time
       },
-      makeIdentifier: { Identifier(high: random.next(), low: random.next()).sparingSeparators })
+      makeIdentifier: { Identifier(high: random.next(), low: random.next()) })
     environment.participant = name
     environment.peers = peers
     environment.syncInterval = syncInterval

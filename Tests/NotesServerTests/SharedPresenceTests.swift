@@ -1,4 +1,3 @@
-import Bytes
 import Foundation
 import Notes
 import ReplicatingTypes
@@ -415,13 +414,7 @@ private final class Forgery {
     descriptor = -1
   }
 
-  static func file(_ content: [UInt8]) -> [UInt8] {
-    var writer = ByteWriter()
-    let body = [2] + content
-    writer.fixed(CRC32C.checksum(of: body[...]))
-    writer.raw(body)
-    return writer.bytes
-  }
+  static func file(_ content: [UInt8]) -> [UInt8] { containerHeader(8) + containerBlock(content) }
 
   static func content(
     _ note: String, _ places: [Place], attachments: Int = 1, of process: Int = 1

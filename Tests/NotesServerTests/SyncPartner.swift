@@ -37,7 +37,7 @@ final class ServerPartner: SyncPartner {
         time += 1000
         return time
       },
-      makeIdentifier: { Identifier(high: random.next(), low: random.next()).sparingSeparators })
+      makeIdentifier: { Identifier(high: random.next(), low: random.next()) })
     environment.isConfined = isConfined
     server = NotesServer(environment)
   }

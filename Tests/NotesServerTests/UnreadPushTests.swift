@@ -19,7 +19,7 @@ private struct Silent: ~Copyable {
     server = NotesServer(
       NotesServer.Environment(
         folder: folder, framing: .lines, now: { 0 },
-        makeIdentifier: { Identifier(high: random.next(), low: random.next()).sparingSeparators }))
+        makeIdentifier: { Identifier(high: random.next(), low: random.next()) }))
     send("initialize", [:])
   }
 

@@ -1,4 +1,3 @@
-import Bytes
 import ReplicatingTypes
 import Synchronization
 import TestSupport
@@ -396,15 +395,15 @@ final class Disk: Sendable {
         return Array(whole[range])
       })
     try use(&sound, like: before, by: people[1])
-    let blocks = reads.withLock { $0 }.filter { $0.count > 8 && $0.upperBound <= whole.count - 24 }
+    let blocks = reads.withLock { $0 }.filter { $0.count > blockPrefix && isBlock(whole[$0]) }
       .sorted { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }
     for _ in 0..<20 {
       var bytes = whole
       for _ in 0..<1 + generator.below(2) {
         let block = generator.pick(blocks)
-        let body = block.lowerBound..<block.upperBound - 4
-        generator.forge(&bytes, in: body, with: blocks.map { Array(whole[$0]) })
-        seal(&bytes, body)
+        generator.forge(
+          &bytes, in: block.dropFirst(blockPrefix), with: blocks.map { Array(whole[$0]) })
+        seal(&bytes, block)
       }
       guard var forged = (try? NotebookArchive(bytes)).map({ NoteBook($0) }) else { continue }
       do { try use(&forged, like: before, by: people[1]) } catch { continue }
@@ -470,19 +469,19 @@ final class Disk: Sendable {
     let people = try people(1, steps: 10)
     var book = people[0].book
     let whole = try Disk(&book).bytes
-    let footer = whole.count - 24
+    let footer = whole.count - 16
     func integer(_ place: Int) -> Int {
       (0..<8).reversed().reduce(0) { $0 << 8 | Int(whole[place + $1]) }
     }
-    let (start, size) = (integer(footer + 8), integer(footer + 16))
+    let (start, size) = (integer(footer) + blockPrefix, integer(footer + 8))
     /// The archive with another head.
     func archive(_ write: (inout ByteReader, inout ByteWriter) throws -> Void) throws -> [UInt8] {
       var reader = ByteReader(whole[start..<start + size])
       var writer = ByteWriter()
       try write(&reader, &writer)
       writer.raw(try reader.raw(reader.remaining))
-      var bytes = Array(whole[..<start]) + sealed(writer.bytes) + whole[footer..<footer + 8]
-      for value in [start, writer.bytes.count] {
+      var bytes = Array(whole[..<(start - blockPrefix)]) + containerBlock(writer.bytes)
+      for value in [start - blockPrefix, writer.bytes.count] {
         bytes += (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
       }
       return bytes

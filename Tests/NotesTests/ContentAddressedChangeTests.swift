@@ -54,7 +54,6 @@ import Testing
   @Test func `other content, or another predecessor, makes another change`() {
     let one = creation(titled: "new", "text")
     #expect(one.id == creation(titled: "new", "text").id && one.id.number == 1)
-    #expect(one.id.replica.sparesSeparators)
     let others = [
       creation(titled: "new", "text\n"), creation(titled: "New", "text"),
       ContentAddressedChange(following: one.id) { _ in [.edit(NoteID(creation: one.id), .restore)]

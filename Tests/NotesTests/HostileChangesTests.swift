@@ -25,7 +25,6 @@ struct Forgery {
   /// The encoding, with a right checksum.
   var encoded: [UInt8] {
     var writer = ByteWriter()
-    writer.raw(Array("DNCH".utf8) + [1])
     writer.identifier(notebook)
     for group in groups {
       writer.identifier(group.replica)
@@ -33,7 +32,7 @@ struct Forgery {
       writer.varint(group.changes.count)
       for change in group.changes { writer.counted(change) }
     }
-    return sealed(writer.bytes)
+    return containerHeader(1) + containerBlock(writer.bytes)
   }
 
   /// Changes one thing, or a few, in a way that no author would.
@@ -338,9 +337,11 @@ extension SplitMix64 {
   @Test func `every truncation with a right checksum is refused, or is a part`() throws {
     let people = try Self.history(2)
     let bytes = people[0].book.changes(since: Version()).encoded(of: notebook)
-    for count in 0..<bytes.count - 4 {
+    let content = bytes.dropFirst(containerHeader(1).count + blockPrefix)
+    for count in 0..<content.count {
+      let part = Array(content.prefix(count))
       _ = Self.feed(
-        sealed(Array(bytes.prefix(count))), to: NoteBook(), "truncated to \(count)")
+        containerHeader(1) + containerBlock(part), to: NoteBook(), "truncated to \(part.count)")
     }
   }
 
@@ -594,13 +595,12 @@ extension SplitMix64 {
     }
     for count in huge {
       var writer = ByteWriter()
-      writer.raw(Array("DNCH".utf8) + [1])
       writer.identifier(notebook)
       writer.identifier(replicaID(1))
       writer.varint(1)
       writer.raw(count)
       #expect(throws: DecodingFailure.self) {
-        try ChangeSet.decode(sealed(writer.bytes))
+        try ChangeSet.decode(containerHeader(1) + containerBlock(writer.bytes))
       }
     }
   }
@@ -686,17 +686,16 @@ extension SplitMix64 {
       return
     }
     // A format of changes that there is not.
-    var bytes = Forgery(news).encoded
-    bytes[4] = 9
-    do {
-      _ = try ChangeSet.decode(sealed(Array(bytes.dropLast(4))))
-      Issue.record("read")
-    } catch { #expect(error.isOfLaterVersion) }
-    bytes[0] = 9
-    do {
-      _ = try ChangeSet.decode(sealed(Array(bytes.dropLast(4))))
-      Issue.record("read")
-    } catch { #expect(!error.isOfLaterVersion) }
+    let block = Forgery(news).encoded.dropFirst(containerHeader(1).count)
+    for (header, isLater) in [
+      (containerHeader(1, version: 9), true), (containerHeader(1, version: 0), false),
+      (containerHeader(2), false), (Array(containerHeader(1, version: 9).dropLast()) + [0], false),
+    ] {
+      do {
+        _ = try ChangeSet.decode(header + block)
+        Issue.record("read")
+      } catch { #expect(error.isOfLaterVersion == isLater) }
+    }
   }
 
   @Test func `a removal or deletion that names its own change is invalid, or does no harm`() throws

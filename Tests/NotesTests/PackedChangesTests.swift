@@ -1,4 +1,3 @@
-import Bytes
 import ReplicatingTypes
 import TestSupport
 import Testing
@@ -363,22 +362,23 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
     // A notebook may be empty.
     guard let packed = try? PackedChanges(bytes), !packed.ranges.isEmpty else { return }
     let blocks = packed.ranges.flatMap { packed.blocks(of: $0.replica) }.map(\.bytes)
-    var directory: Range<Int> { blocks.last!.upperBound..<bytes.count - 12 }
+    var directory: Range<Int> { blocks.last!.upperBound..<bytes.count - 16 }
     let others = blocks.map { Array(bytes[$0]) }
     for _ in 0..<1 + generator.below(2) {
       if generator.chance(30) {
-        var forged = Array(bytes[directory])
+        let start = directory.lowerBound
+        var forged = Array(bytes[directory].dropFirst(blockPrefix))
         generator.forge(&forged)
-        let rest = Array(bytes[..<directory.lowerBound])
-        bytes = rest + forged + (0..<8).map { UInt8(truncatingIfNeeded: forged.count >> (8 * $0)) }
-        bytes += [0, 0, 0, 0]
+        bytes = Array(bytes[..<start]) + containerBlock(forged)
+        for value in [start, forged.count] {
+          bytes += (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
       } else {
         let block = generator.pick(blocks)
-        generator.forge(&bytes, in: block.lowerBound..<block.upperBound - 4, with: others)
+        generator.forge(&bytes, in: block.dropFirst(blockPrefix), with: others)
       }
     }
-    for block in blocks { seal(&bytes, block.lowerBound..<block.upperBound - 4) }
-    seal(&bytes, directory.lowerBound..<bytes.count - 4)
+    for block in blocks { seal(&bytes, block) }
   }
 
   @Test func `of a run of removals are no more than their block may hold`() throws {
@@ -393,7 +393,7 @@ private func merged(_ files: [[UInt8]], copying isCopying: Bool) throws -> [UInt
     let blocks = packed.blocks(of: person.id)
     #expect(blocks.allSatisfy { $0.numbers.count <= PackedBlock.largestCount })
     for block in blocks {
-      let content = try StoredBytes.decode(bytes[block.bytes].dropLast(4))
+      let content = try StoredBytes.decode(bytes[block.bytes].dropFirst(blockPrefix))
       #expect(content.count >= block.numbers.count / StepCode.longestRemoval)
     }
     #expect(try unpacked(bytes).count == 8_501)

@@ -9,11 +9,8 @@ typealias Tag = Notes.Tag
 
 let notebook = Identifier(high: 7, low: 7)
 
-/// Small numbers are replicas of tests; larger ones win ties. The deletions of every third one spare no separators.
-func replicaID(_ number: UInt64) -> ReplicaID {
-  let id = ReplicaID(high: number, low: 0)
-  return number.isMultiple(of: 3) ? id : id.sparingSeparators
-}
+/// Small numbers are replicas of tests; larger ones win ties.
+func replicaID(_ number: UInt64) -> ReplicaID { ReplicaID(high: number, low: 0) }
 
 extension NoteBook {
   subscript(id: NoteID) -> Note? { try! note(id) }

@@ -16,7 +16,6 @@ struct TextOracle {
     case theFirstSeparator
     case withoutWhoPutThemTogether
     case withoutCarriageReturns
-    case ofEveryReplica
     case ifOneRemovalSparesIt
     case nothingAtTheEnd
     case whoKnowsThem
@@ -25,7 +24,6 @@ struct TextOracle {
     // The same replacement made twice.
     case withoutCopies
     case copiesOfWhatIsOnlyInserted
-    case copiesOfEveryReplica
     case copiesWithoutOrigins
     case copiesOfReplacementsOfAnyOrigin
     case copiesWithoutWholeChanges
@@ -316,9 +314,6 @@ struct TextOracle {
     by change: Int, of members: Members, _ elements: [Int], _ counterparts: [Int: [Int]],
     dividing: [Insertion], _ converters: [Int: [Int]]
   ) -> Set<Int> {
-    let sparing: UInt64 = 0x6465_6333
-    let isSparing = ids[change].replica.low & 0xFFFF_FFFF == sparing
-    guard isSparing || mistake == .ofEveryReplica else { return [] }
     let world = members.changes.filter { !isKnown[$0][change] }
     var isWorld = ids.map { _ in false }
     for member in world { isWorld[member] = true }
@@ -489,7 +484,7 @@ extension TextOracle {
         }
     }
     let hidden = ends.filter { end in
-      guard followsTheRules(end.change), !withheld.contains(end.elements[0]) else { return false }
+      guard !withheld.contains(end.elements[0]) else { return false }
       if !end.anchors.allSatisfy(isThere) { return mistake != .lineEndsOfRemovedLines }
       let converters = ends.filter { other in
         other.replaces && other.anchors.contains { end.anchors.contains($0) }
@@ -517,7 +512,7 @@ extension TextOracle {
     let withheld = mistake == .dividersBesideWithheldCopies ? [] : withheld
     let dividing = insertions.filter { insertion in
       insertion.divider > 0 && !convertsLineEnd(insertion) && members.isMember[insertion.change]
-        && !withheld.contains(insertion.elements.last!) && followsTheRules(insertion.change)
+        && !withheld.contains(insertion.elements.last!)
     }
     let pairs = dividing.map { pair(dividedBy: $0, members, withheld, counterparts) }
     return dividing.indices.filter { index in
@@ -643,10 +638,6 @@ extension TextOracle {
     return withdrawn
   }
 
-  private func followsTheRules(_ change: Int) -> Bool {
-    ids[change].replica.low & 0xFFFF_FFFF == 0x6465_6333
-  }
-
   /// The elements of copies that are not shown, and, by element of a copy that is shown alone, its counterparts in the others.
   private func copies(
     of members: Members, _ all: Members
@@ -738,11 +729,6 @@ extension TextOracle {
 
   private func areCopies(_ one: Insertion, _ other: Insertion) -> Bool {
     guard one.hasSamePlaceAndBytes(as: other) else { return false }
-    if mistake != .copiesOfEveryReplica,
-      !followsTheRules(one.change) || !followsTheRules(other.change)
-    {
-      return false
-    }
     if mistake == .copiesOfWhatIsOnlyInserted { return true }
     if mistake == .copiesOfReplacementsOfAnyOrigin,
       one.replacesLeft || one.replacesRight, other.replacesLeft || other.replacesRight

@@ -23,8 +23,8 @@ private struct CountedPasts: Causality {
 @Suite struct `Changes on an old base` {
   /// All were looked at again for each of them, and each with the whole gap: after 160 lines a change took 70 ms.
   @Test func `ask for so much as was changed on it, and not for the square of that`() {
-    var reader = Replica(id: ReplicaID(high: 1, low: 0).sparingSeparators)
-    var other = Replica(id: ReplicaID(high: 2, low: 0).sparingSeparators)
+    var reader = Replica(id: ReplicaID(high: 1, low: 0))
+    var other = Replica(id: ReplicaID(high: 2, low: 0))
     var text = ReplicatingText()
     text.insert("some words".utf8.span, at: 0, by: &reader)
     let read = text.version

@@ -58,7 +58,7 @@ final class SharedWriter {
   var last: ChangeID?
 
   init(_ number: UInt64) {
-    replica = Replica(id: ReplicaID(high: number, low: 0).sparingSeparators)
+    replica = Replica(id: ReplicaID(high: number, low: 0))
   }
 
   private var lamport: UInt64 {

@@ -36,7 +36,7 @@ private struct Modelled {
   private static let kinds: [@Sendable (UInt64) -> ReplicaID] = [
     { number in
       var random = SplitMix64(seed: number)
-      return ReplicaID(high: random.next(), low: random.next()).sparingSeparators
+      return ReplicaID(high: random.next(), low: random.next())
     },
     { ReplicaID(high: 0, low: $0) },
     { ReplicaID(high: $0, low: 0) },

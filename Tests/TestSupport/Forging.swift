@@ -82,16 +82,34 @@ extension SplitMix64 {
   }
 }
 
-/// Bytes, with their CRC-32C behind them.
-package func sealed(_ bytes: [UInt8]) -> [UInt8] {
-  let sum = crc32c(bytes)
-  return bytes + (0..<4).map { UInt8(truncatingIfNeeded: sum >> UInt32(8 * $0)) }
+/// The header of a container (Container.swift in Notes), by a writer of its own.
+package func containerHeader(_ kind: UInt8, version: UInt8 = 1) -> [UInt8] {
+  let header: [UInt8] = [0x8A, 0x44, 0x4E, 0x62, 0x0D, 0x0A, kind, version]
+  return header + littleEndian(crc32c(header))
 }
 
-/// Puts the CRC-32C of a part of bytes behind that part.
-package func seal(_ bytes: inout [UInt8], _ range: Range<Int>) {
-  let sealed = sealed(Array(bytes[range]))
-  bytes.replaceSubrange(range.upperBound..<range.upperBound + 4, with: sealed.suffix(4))
+/// A block of a container.
+package func containerBlock(_ content: [UInt8]) -> [UInt8] {
+  let length = littleEndian(UInt32(content.count))
+  return length + littleEndian(crc32c(length)) + littleEndian(crc32c(content)) + content
+}
+
+/// The number of bytes of a block before its content.
+package let blockPrefix = 12
+
+/// Makes the block that has a part of bytes right, whatever its content is.
+package func seal(_ bytes: inout [UInt8], _ block: Range<Int>) {
+  bytes.replaceSubrange(block, with: containerBlock(Array(bytes[block].dropFirst(blockPrefix))))
+}
+
+/// True if a part of bytes is a block.
+package func isBlock(_ bytes: ArraySlice<UInt8>) -> Bool {
+  bytes.count >= blockPrefix
+    && bytes.elementsEqual(containerBlock(Array(bytes.dropFirst(blockPrefix))))
+}
+
+private func littleEndian(_ number: UInt32) -> [UInt8] {
+  (0..<4).map { UInt8(truncatingIfNeeded: number >> UInt32(8 * $0)) }
 }
 
 /// Notes which seed is at work in the process of an exit test, for the test that waits for it.

@@ -42,7 +42,8 @@ struct CompleteFolders {
 
   /// The files that this run has read in folders that the archive lacks, about. Reading them again takes the next run so long.
   private var newFiles = 0
-  private var isArchived = false
+  /// True if there is another archive than the one with which the notebook was opened.
+  private(set) var isArchived = false
 
   /// True if a folder is complete and its status is the same.
   func isUnchanged(_ name: String, _ status: FileStatus) -> Bool { folders[name]?.status == status }

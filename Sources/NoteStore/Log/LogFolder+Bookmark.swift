@@ -82,7 +82,7 @@ extension LogFolder {
   /// last segment that was read says that the session has no more records, so no process adds any. `verify` finds files that
   /// were put there or removed by hand.
   ///
-  /// - Parameter kept: the complete folders that were kept beside the archive (KeptFolders.swift).
+  /// - Parameter kept: the complete folders that were kept beside the archive (StartManifest.swift).
   mutating func resume(
     at bookmark: inout ByteReader, kept: [KeptFolder] = []
   ) throws(DecodingFailure) {

@@ -6,11 +6,9 @@ import ReplicatingTypes
 // Integers are little-endian, identities and hashes are bytes in the order in which they are printed.
 //
 //   header, 72 bytes
-//      0   8  magic: 8A 44 4E 4C 4F 47 0D 0A. Not ASCII at the front and a line end at the back, so
+//      0   8  magic: 8A 44 4E 6C 6F 67 0D 0A. Not ASCII at the front and a line end at the back, so
 //             that a transfer that rewrites text is noticed at once.
-//      8   4  format version: 3 if the session follows the rules of merging (`Identifier.sparesSeparators`), so that a version of
-//             the program that would show other texts, or lacks one of these rules, does not read it; else 1. Earlier versions of the
-//             program have written 2 for 3: no insertion in such a file has a divider
+//      8   4  format version: 1
 //     12   4  segment: 0 for the first file of a session, then one more each time
 //     16  16  notebook
 //     32  16  session
@@ -113,11 +111,8 @@ import ReplicatingTypes
 
 /// The limits and constants of the format.
 enum LogFormat {
-  static let magic: [UInt8] = [0x8a, 0x44, 0x4e, 0x4c, 0x4f, 0x47, 0x0d, 0x0a]
-  /// The latest version.
-  static let version: UInt32 = 3
-  /// The version of a session's files.
-  static func version(of session: Identifier) -> UInt32 { session.sparesSeparators ? 3 : 1 }
+  static let magic: [UInt8] = [0x8a, 0x44, 0x4e, 0x6c, 0x6f, 0x67, 0x0d, 0x0a]
+  static let version: UInt32 = 1
   static let headerSize = 72
   /// Length and checksum.
   static let prefixSize = 8
@@ -152,7 +147,7 @@ struct LogHeader: Equatable {
   /// The 72 bytes of the header.
   func encoded() -> [UInt8] {
     var bytes = LogFormat.magic
-    bytes.appendInteger(LogFormat.version(of: session))
+    bytes.appendInteger(LogFormat.version)
     bytes.appendInteger(segment)
     for word in [notebook.high, notebook.low, session.high, session.low] {
       bytes.appendInteger(word.byteSwapped)
@@ -180,9 +175,7 @@ struct LogHeader: Equatable {
     recordsBefore = word(48)
     hashBefore = word(56).byteSwapped
     // No segment is empty, so there are records before every segment but the first.
-    guard isPossible,
-      version == LogFormat.version(of: session) || version == 2 && session.sparesSeparators
-    else { throw .damaged }
+    guard isPossible, version == LogFormat.version else { throw .damaged }
   }
 
   private var isPossible: Bool {

@@ -1,3 +1,4 @@
+internal import Notes
 internal import ReplicatingTypes
 
 // SESSIONS THAT ARE HANDED OVER
@@ -8,10 +9,10 @@ internal import ReplicatingTypes
 //
 //     <memory>/decent-notes/<notebook>-<hash of its path>/<session>
 //
-//     file = 01; device and inode of the notebook's folder; name of the last segment, counted; its status; number of its last
-//            record and the hash after it; number of changes of the session
+//     block = device and inode of the notebook's folder; name of the last segment, counted; its status; number of its last
+//             record and the hash after it; number of changes of the session
 //
-// Numbers are varints, the hash has eight bytes, the lowest first.
+// The file is a container (Container.swift in Notes) of one block. Numbers are varints, the hash has eight bytes, the lowest first.
 //
 // WHY NO SESSION EVER GOES ON TWICE
 //
@@ -43,7 +44,6 @@ struct SessionHandover {
 
 /// The sessions that processes of this user have left at one notebook. Failures are not reported: then a process begins a session.
 struct SessionHandovers {
-  private static let format: UInt8 = 1
   /// So many sessions are left at once at most; more are left when more processes than this run at the same time.
   private static let most = 4
   /// Longer files are none of ours.
@@ -138,7 +138,6 @@ struct SessionHandovers {
   private func encode(_ handover: SessionHandover) throws(StoreError) -> [UInt8] {
     let place = try root.open().status()
     var writer = ByteWriter()
-    writer.byte(Self.format)
     writer.varint(place.device)
     writer.varint(place.inode)
     writer.counted(handover.segment.utf8)
@@ -146,16 +145,16 @@ struct SessionHandovers {
     writer.varint(handover.end.number)
     writer.fixed(handover.end.hash)
     writer.varint(handover.changes)
-    return writer.bytes
+    return Container.encode(writer.bytes, as: .handover)
   }
 
   /// Decodes what was left at this folder; nil if it is another one.
   private func decode(_ bytes: [UInt8], of session: Identifier) throws -> SessionHandover? {
     let place = try root.open().status()
-    var reader = ByteReader(bytes)
-    guard try reader.byte() == Self.format, try reader.varint() == place.device,
-      try reader.varint() == place.inode
-    else { return nil }
+    var reader = ByteReader(try Container.decode(bytes, as: .handover))
+    guard try reader.varint() == place.device, try reader.varint() == place.inode else {
+      return nil
+    }
     let segment = String(decoding: try reader.counted(), as: UTF8.self)
     let status = try reader.status(.file)
     let end = ChainPosition(number: try reader.varint(), hash: try reader.fixed(UInt64.self))

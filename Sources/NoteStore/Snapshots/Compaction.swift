@@ -14,13 +14,12 @@ internal import ReplicatingTypes
 // - This process has found the bytes of the snapshot to be those of its name.
 // - The segment's status is the one that it had when it was read.
 //
-// A snapshot is removed when greater ones stand for all of it. Greater is the one with more redactions; else one of version 4 or later, beside one
-// of an earlier version; else, if both are of version 4 or later, the one with more changes, or as many and more records; else the larger one; else
-// the one with the greater name. So two processes that see different snapshots cannot remove all of them: each snapshot is removed only for
+// A snapshot is removed when greater ones stand for all of it. Greater is the one with more redactions; else the one with more changes, or as many and
+// more records; else the larger one; else the one with the greater name. So two processes that see different snapshots cannot remove all of them: each snapshot is removed only for
 // the sake of greater ones, and the greatest one stays.
 //
 // A snapshot that takes the place of others has all of their changes and records, so it is greater than they are. Its size would not tell,
-// since it is compressed. Of earlier versions only the size counts, as it did for the programs that wrote them; these read no later ones.
+// since it is compressed.
 //
 // What has words of notes that were purged is folded in any case. Of snapshots with such words no block is copied: their changes are
 // taken from the notebook, which has them redacted. The snapshot that takes their place has more redactions than they, so it is the

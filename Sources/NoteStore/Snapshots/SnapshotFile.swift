@@ -8,19 +8,10 @@ internal import ReplicatingTypes
 //
 //   snap/<32 hex>.snap      the first 16 bytes of SHA-256 of the file; written once, never changed
 //
-// Integers are little-endian, identities and hashes are bytes in the order in which they are printed.
+// A container (Container.swift in Notes): a header, the coverage as a block of at most 2^28 bytes, and packed changes
+// (Packed/PackedChanges.swift in Notes) to the end of the file.
 //
-//      0   8  magic: 8A 44 4E 53 4E 50 0D 0A
-//      8   4  format version: 5. Earlier versions of the program, which know no dividers of insertions, have written 4. Those before, which could not read compressed blocks, have written 3 if it was in the
-//             place of a snapshot with words of notes that were purged since; else 2 if deletions of a session in it spare separators, as in
-//             LogFormat.swift; else 1
-//     12   4  n: the number of bytes of coverage that follow, at most 2^28
-//     16   n  coverage
-//   16+n   4  CRC-32C of everything before
-//      …   …  packed changes, to the end of the file: Packed/PackedChanges.swift in Notes. From version 5 on in its format 3, with dividers; in version 4 in
-//             format 2, in which each block is compressed if that makes it smaller; before in format 1
-//
-//     coverage = redactions? count*piece     redactions only from version 3 on: one more than the snapshots have that it takes the place
+//     coverage = redactions count*piece      redactions: one more than the snapshots have that it takes the place
 //                                            of because of words of notes that were purged, and no less than any other; or 0
 //     piece    = session               16 bytes
 //                number hash changes   of the last record before the piece; 0, zeros and 0 for the first piece of a session
@@ -34,9 +25,9 @@ internal import ReplicatingTypes
 // snapshot need not read these records. The file may hold changes that no piece covers, and changes that follow others which
 // are elsewhere.
 //
-// A block is compressed by itself, and its checksum is that of what is stored, as it was before blocks were compressed. So a damaged byte is
-// found before anything is made of it, and costs as much as ever: the changes of its block, at most 64 KiB of them or one that is longer. All other blocks are read.
-// The beginning of the file and the directory are not compressed: what a start reads of a snapshot is as long as it was.
+// A block is compressed by itself, and its checksum is that of what is stored. So a damaged byte is found before anything is made of it, and costs the
+// changes of its block, at most 64 KiB of them or one that is longer. All other blocks are read. The coverage and the directory, which a start reads, are
+// not compressed.
 //
 // The saving, on 2026-11-25 (`Benchmarks packed`): 368,345 bytes of twenty imported files take 170,618; 1,000 notes of 1 kB 348,492 in place
 // of 1,025,799; automerge-paper, typed by a person, 459,505 in place of 530,907, of which nine tenths are noise in the times of keys. Reading a
@@ -63,13 +54,8 @@ struct SessionPiece: Equatable {
 }
 
 enum SnapshotFormat {
-  static let magic: [UInt8] = [0x8a, 0x44, 0x4e, 0x53, 0x4e, 0x50, 0x0d, 0x0a]
-  /// The latest version.
-  static let version: UInt32 = 5
-  /// The format of the packed changes in a snapshot of a version.
-  static func packedFormat(of version: UInt32) -> UInt8 { version > 4 ? 3 : version == 4 ? 2 : 1 }
   /// The number of bytes before the coverage.
-  static let prefixSize = 16
+  static let prefixSize = Container.headerSize + Container.prefixSize
   /// The most bytes that the coverage may have.
   static let maximumCoverage: UInt64 = 1 << 28
   static let folder = "snap"
@@ -90,13 +76,7 @@ enum SnapshotFormat {
       list.raw(piece.end.hash.bytes)
       list.varint(piece.end.changes - piece.start.changes)
     }
-    var head = ByteWriter(capacity: list.bytes.count + 24)
-    head.raw(magic)
-    head.fixed(version)
-    head.fixed(UInt32(list.bytes.count))
-    head.raw(list.bytes)
-    head.fixed(CRC32C.checksum(of: head.bytes[...]))
-    return head.bytes
+    return Container.encode(list.bytes, as: .snapshot)
   }
 
   /// Each takes a purge and a compaction. No snapshot says more.
@@ -104,9 +84,9 @@ enum SnapshotFormat {
 
   /// Decodes the coverage.
   static func coverage(
-    decoding bytes: ArraySlice<UInt8>, version: UInt32
+    decoding bytes: ArraySlice<UInt8>
   ) throws(DecodingFailure) -> [SessionPiece] {
-    var decoder = CoverageDecoder(size: UInt64(bytes.count), version: version)
+    var decoder = CoverageDecoder(size: UInt64(bytes.count))
     try decoder.take(bytes)
     return decoder.coverage
   }
@@ -118,7 +98,6 @@ enum SnapshotFormat {
 
     private(set) var coverage: [SessionPiece] = []
     private(set) var redactions: UInt64 = 0
-    let version: UInt32
     /// The number of bytes that were not taken yet.
     private var left: UInt64
     private let size: UInt64
@@ -127,9 +106,8 @@ enum SnapshotFormat {
     private var rest: [UInt8] = []
 
     /// - Parameter size: the number of bytes of the coverage.
-    init(size: UInt64, version: UInt32) {
+    init(size: UInt64) {
       self.size = size
-      self.version = version
       left = size
     }
 
@@ -139,7 +117,7 @@ enum SnapshotFormat {
       left -= UInt64(bytes.count)
       var reader = ByteReader(rest)
       if count == nil {
-        if version >= 3 { redactions = try reader.varint() }
+        redactions = try reader.varint()
         guard redactions <= SnapshotFormat.mostRedactions else {
           throw reader.failure("\(redactions) redactions")
         }
@@ -191,8 +169,6 @@ enum SnapshotFormat {
 /// The place of a snapshot in the order by which one of two that say the same is removed: the smaller one goes. Why this order: Compaction.swift.
 struct SnapshotRank: Comparable {
   private let redactions: UInt64
-  private let isCompressed: Bool
-  /// The numbers of changes and of records, from version 4 on.
   private let changes: UInt64
   private let records: UInt64
   private let size: UInt64
@@ -203,9 +179,8 @@ struct SnapshotRank: Comparable {
     _ head: SnapshotFormat.CoverageDecoder, _ changes: PackedChanges, size: UInt64, _ name: String
   ) {
     redactions = head.redactions
-    isCompressed = head.version >= 4
-    self.changes = isCompressed ? Self.count(changes.ranges.map(\.numbers)) : 0
-    records = isCompressed ? Self.count(head.coverage.map(\.numbers)) : 0
+    self.changes = Self.count(changes.ranges.map(\.numbers))
+    records = Self.count(head.coverage.map(\.numbers))
     self.size = size
     self.name = name
   }
@@ -219,8 +194,8 @@ struct SnapshotRank: Comparable {
   }
 
   static func < (a: SnapshotRank, b: SnapshotRank) -> Bool {
-    (a.redactions, a.isCompressed ? 1 : 0, a.changes, a.records, a.size, a.name)
-      < (b.redactions, b.isCompressed ? 1 : 0, b.changes, b.records, b.size, b.name)
+    (a.redactions, a.changes, a.records, a.size, a.name)
+      < (b.redactions, b.changes, b.records, b.size, b.name)
   }
 }
 
@@ -266,12 +241,8 @@ final class SnapshotFile {
     }
     let directory = try file.descriptor.bytes(
       start + UInt64(range.lowerBound)..<start + UInt64(range.upperBound))
-    let first = try file.descriptor.bytes(start..<start + UInt64(PackedChanges.headLength))
     changes = try Self.decoded(path) { () throws(DecodingFailure) in
-      try PackedChanges(head: first[...], directory: directory[...], at: range.lowerBound)
-    }
-    guard changes.format == SnapshotFormat.packedFormat(of: head.version) else {
-      throw Self.damaged(path, "packed changes of another format")
+      try PackedChanges(directory: directory[...], at: range.lowerBound)
     }
     rank = SnapshotRank(head, changes, size: status.size, name)
   }
@@ -295,45 +266,48 @@ final class SnapshotFile {
     of file: borrowing FileDescriptor, _ size: UInt64, _ name: String
   ) throws(StoreError) -> (head: SnapshotFormat.CoverageDecoder, end: UInt64)? {
     let prefix = try file.read(SnapshotFormat.prefixSize, at: 0)
-    guard prefix.starts(with: SnapshotFormat.magic) else {
-      if isName(name) { throw damaged(file.path, "no snapshot, or not all of it") }
-      return nil
+    do {
+      var reader = ByteReader(prefix)
+      try reader.header(.snapshot)
+    } catch {
+      guard isName(name) || error.isOfLaterVersion else { return nil }
+      throw StoreError(
+        operation: "read", path: file.path,
+        reason: error.isOfLaterVersion ? .newerFormat : .damaged,
+        detail: error.isOfLaterVersion ? error.reason : "no snapshot, or not all of it")
     }
     guard prefix.count == SnapshotFormat.prefixSize else {
       throw damaged(file.path, "not all of it")
     }
-    let version = prefix[...].integer(at: 8, as: UInt32.self)
-    guard version <= SnapshotFormat.version else {
-      throw StoreError(
-        operation: "read", path: file.path, reason: .newerFormat,
-        detail: "of a later format (\(version))")
+    func word(_ place: Int) -> UInt32 { prefix[...].integer(at: place, as: UInt32.self) }
+    let start = Container.headerSize
+    guard CRC32C.checksum(of: prefix[start..<start + 4]) == word(start + 4) else {
+      throw damaged(file.path, "a wrong checksum at its beginning")
     }
-    let count = UInt64(prefix[...].integer(at: 12, as: UInt32.self))
-    let end = UInt64(SnapshotFormat.prefixSize) + count + 4
+    let count = UInt64(word(start))
+    let end = UInt64(SnapshotFormat.prefixSize) + count
     // Neither the length nor the size of a file (which may have holes) proves that the bytes are there.
     guard count <= SnapshotFormat.maximumCoverage else {
       throw damaged(file.path, "a coverage of \(count) bytes")
     }
-    guard version >= 1, end <= size else {
+    guard end <= size else {
       throw damaged(file.path, "not all of it")
     }
-    var decoder = SnapshotFormat.CoverageDecoder(size: count, version: version)
+    var decoder = SnapshotFormat.CoverageDecoder(size: count)
     var sum = CRC32C()
-    sum.update(prefix[...])
     var failure: DecodingFailure?
     var offset = UInt64(SnapshotFormat.prefixSize)
-    while offset < end - 4 {
-      let bytes = try file.bytes(offset..<min(offset + sliceSize, end - 4))
+    while offset < end {
+      let bytes = try file.bytes(offset..<min(offset + sliceSize, end))
       offset += UInt64(bytes.count)
       sum.update(bytes[...])
       do { try decoder.take(bytes[...]) } catch {
         // Of a short one all is read, to tell damage from what was never a coverage.
         failure = error
-        if offset < end - 4 { throw damaged(file.path, error.reason) }
+        if offset < end { throw damaged(file.path, error.reason) }
       }
     }
-    let checksum = try file.bytes(end - 4..<end)
-    guard sum.value == checksum[...].integer(at: 0, as: UInt32.self) else {
+    guard sum.value == word(start + 8) else {
       throw damaged(file.path, "a wrong checksum at its beginning")
     }
     if let failure { throw damaged(file.path, failure.reason) }

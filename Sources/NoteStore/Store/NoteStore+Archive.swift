@@ -4,7 +4,7 @@ public import ReplicatingTypes
 // The archive that a store keeps between two runs: the notebook, and the positions up to which it had read the folder then.
 // With it the next run reads only what is new, and a note when it is asked for. Without it a run reads the whole folder.
 //
-//     appendix = format (a byte, 6), count*(16 bytes of identity, number) of changes read from the log of each session,
+//     appendix = count*(16 bytes of identity, number) of changes read from the log of each session,
 //                count*(name, status, counted holdings, number of purged notes of which it has no words) of snapshots that
 //                were read, 1 if the folder is to be looked through for words of purged notes and else 0, number and bytes of
 //                complete files that are not folded, time of the next look for removable files (signed nanoseconds; 0: never), the folder's
@@ -41,7 +41,6 @@ extension NoteStore {
     }
     var reader = ByteReader(archive.appendix)
     do {
-      guard try reader.byte() == 6 else { return }
       var counts: [ReplicaID: UInt64] = [:]
       let count = try reader.count()
       counts.reserveCapacity(min(count, reader.remaining / 17))
@@ -54,7 +53,7 @@ extension NoteStore {
       let isLookDue = try reader.byte() == 1
       let unfolded = (files: try reader.count(), bytes: try reader.amount())
       let sweepDue = try reader.signed()
-      try folder.resume(at: &reader, kept: self.stateFolder?.keptFolders() ?? [])
+      try folder.resume(at: &reader, kept: self.stateFolder?.manifest().folders ?? [])
       self.counts = counts
       snapshots.known = known
       folder.reader.setUnfolded(unfolded)
@@ -75,12 +74,6 @@ extension NoteStore {
       && refusals.isEmpty && snapshots.reading == nil
       && snapshots.waiting.isEmpty
       && archiving.state != nil && !isInDoubt
-  }
-
-  /// Keeps beside the archive which folders the next run need not list, if that spares it much. A failure is none: it lists them.
-  func keepFolders() {
-    guard hasArchive, let folders = folder.completeFolders.newFolders else { return }
-    stateFolder?.keep(folders.map { KeptFolder(name: $0.key, folder: $0.value) })
   }
 
   /// Writes a piece of an archive, in which about as many bytes of notes get signatures.
@@ -107,7 +100,6 @@ extension NoteStore {
       return
     }
     var appendix = ByteWriter()
-    appendix.byte(6)
     var counts = counts
     for last in own.written.changes {
       counts[last.replica] = max(counts[last.replica] ?? 0, last.number)
@@ -143,7 +135,6 @@ extension NoteStore {
       archiving.postpone()
       return
     }
-    stateFolder?.keep(nil)
     folder.completeFolders.noteArchived()
     try notebook.adopt(archive, markedAt: writer.mark)
     archiving.finish(size: archive.size, kept: unkept)

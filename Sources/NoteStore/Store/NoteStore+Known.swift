@@ -1,50 +1,36 @@
-internal import Bytes
 internal import Notes
 internal import ReplicatingTypes
 
 // What this user's programs have known beyond the archive, so that the next one notices if the folder has become an older one: an archive
 // itself holds all that it knows, and what the folder lacks of that is written again.
-//
-//     known = format (a byte, 1), version, CRC-32C of all bytes before
-//
-// A file of the state folder. Without it, or with a wrong one, nothing is known.
 
 extension NoteStore {
-  private static var knownFile: String { "known" }
-
   /// Reads what was known. Call it when the folder's identity is known.
   func resumeKnown() {
-    archiving.known = readKnown()
+    archiving.known = stateFolder?.manifest().known ?? Version()
   }
 
-  private func readKnown() -> Version {
-    guard let bytes = stateFolder?.bytes(of: Self.knownFile), bytes.count > 5, bytes[0] == 1
-    else { return Version() }
-    var end = ByteReader(bytes.suffix(4))
-    var reader = ByteReader(bytes.dropLast(4).dropFirst())
-    guard (try? end.fixed(UInt32.self)) == CRC32C.checksum(of: bytes.dropLast(4)),
-      let version = try? Version(from: &reader), reader.isAtEnd
-    else { return Version() }
-    return version
-  }
-
-  /// Notes what is known beyond the archive, for the next run. A failure is none: that does not notice then what is gone.
-  func keepKnown() {
-    guard let stateFolder, archiving.unkept > 0 || !archiving.known.isEmpty else { return }
+  /// Keeps beside the archive what the next run may believe: what is known, and which folders it need not list, if that spares it much. A failure
+  /// is none: that run does not notice then what is gone, and lists the folders.
+  func keepManifest() {
+    guard let stateFolder else { return }
     // Another process may have noted more meanwhile.
-    var known = readKnown()
-    let before = known
-    known.merge(archiving.known)
-    known.merge(notebook.version)
-    let archived = notebook.archivedVersion
-    for replica in known.replicas where known[replica] <= archived[replica] { known[replica] = 0 }
-    if known == before { return }
-    if known.isEmpty { return stateFolder.remove(Self.knownFile) }
-    var writer = ByteWriter()
-    writer.byte(1)
-    known.encode(into: &writer)
-    writer.fixed(CRC32C.checksum(of: writer.bytes[...]))
-    stateFolder.replace(Self.knownFile, with: writer.bytes)
+    let before = stateFolder.manifest()
+    var manifest = before
+    if archiving.unkept > 0 || !archiving.known.isEmpty {
+      manifest.known.merge(archiving.known)
+      manifest.known.merge(notebook.version)
+      let archived = notebook.archivedVersion
+      for replica in manifest.known.replicas where manifest.known[replica] <= archived[replica] {
+        manifest.known[replica] = 0
+      }
+    }
+    if folder.completeFolders.isArchived {
+      manifest.folders = []
+    } else if hasArchive, let folders = folder.completeFolders.newFolders {
+      manifest.folders = folders.map { KeptFolder(name: $0.key, folder: $0.value) }
+    }
+    if manifest != before { stateFolder.keep(manifest) }
   }
 
   /// The changes that were known and are neither in the notebook nor among those that wait: of each session the last.
@@ -78,8 +64,10 @@ extension NoteStore {
     let missing = missingKnown
     for change in missing { archiving.known[change.replica] = notebook.version[change.replica] }
     guard !missing.isEmpty, let stateFolder else { return missing.count }
-    stateFolder.remove(Self.knownFile)
-    keepKnown()
+    var manifest = stateFolder.manifest()
+    manifest.known = Version()
+    stateFolder.keep(manifest)
+    keepManifest()
     return missing.count
   }
 }

@@ -77,10 +77,10 @@ extension NoteStore {
     while isTime: () -> Bool
   ) {
     while isMerging, isTime() { _ = proceed(atMost: Self.slice, reading: pieceSize) }
-    defer { keepKnown() }
+    defer { keepManifest() }
     guard canArchive,
       archiving.writing != nil || archiving.isWorthKeeping || notebook.isArchiveIncomplete
-    else { return keepFolders() }
+    else { return }
     // Folding comes before the archive, which then tells the next process that these files are folded.
     fold(while: isFolding)
     repeat {

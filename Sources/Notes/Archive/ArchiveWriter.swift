@@ -1,4 +1,3 @@
-internal import Bytes
 internal import ReplicatingTypes
 
 /// Writes a notebook as an archive, piece by piece, so that its caller can do something else between two.
@@ -50,16 +49,16 @@ public struct ArchiveWriter: Sendable {
   private var piece = ByteWriter()
   private var index = ByteWriter()
   private var summaries = ByteWriter()
-  private var indexBlock = NotebookArchive.Block(start: 0, size: 0)
+  private var indexBlock = Container.Block(start: 0, size: 0)
   private var summariesStart = 0
-  private var order = NotebookArchive.Block(start: 0, size: 0)
-  private var list = NotebookArchive.Block(start: 0, size: 0)
+  private var order = Container.Block(start: 0, size: 0)
+  private var list = Container.Block(start: 0, size: 0)
   private var signatures: SignatureWriter
   private var signatureBlocks: [Signatures.Block] = []
   /// The bytes of notes that may still get signatures, and the notes that got none when these were used up.
   private var signableBytes: Int
   private var left = 0
-  private var unsigned = NotebookArchive.Block(start: 0, size: 0)
+  private var unsigned = Container.Block(start: 0, size: 0)
   /// The places in this archive's index of the notes that are as they were, by their places in the old one's; and the places there of those
   /// that have no signature there. Nil if its signatures are of no use.
   private var old: (newPlaces: [UInt32], unsigned: Set<UInt32>)?
@@ -98,6 +97,7 @@ public struct ArchiveWriter: Sendable {
   /// The next bytes of the archive, about 64 KiB, or a mebibyte, or none; `nil` after the last.
   public mutating func next() throws(ArchiveFailure) -> [UInt8]? {
     piece = ByteWriter(capacity: Self.pieceSize * 2)
+    if size == 0, case .notes(0) = stage { piece.raw(Container.header(.archive)) }
     while piece.bytes.count < Self.pieceSize {
       switch stage {
       case .notes(let next):
@@ -163,10 +163,9 @@ public struct ArchiveWriter: Sendable {
   /// Where the next byte goes.
   private var place: Int { size + piece.bytes.count }
 
-  private mutating func block(_ bytes: [UInt8]) -> NotebookArchive.Block {
-    let block = NotebookArchive.Block(start: place, size: bytes.count)
-    piece.raw(bytes)
-    piece.fixed(CRC32C.checksum(of: bytes[...]))
+  private mutating func block(_ bytes: [UInt8]) -> Container.Block {
+    let block = Container.Block(start: place, size: bytes.count)
+    piece.block(bytes)
     return block
   }
 
@@ -177,12 +176,11 @@ public struct ArchiveWriter: Sendable {
     }
     try sign(note[...], of: id, at: placeInIndex)
     try enter(id, block(note), isTrashed: book.shelf.isTrashed(id), summary: summaries.bytes.count)
-    summaries.raw(summary)
-    summaries.fixed(CRC32C.checksum(of: summary[...]))
+    summaries.block(summary)
   }
 
   private mutating func enter(
-    _ id: NoteID, _ block: NotebookArchive.Block, isTrashed: Bool, summary: Int
+    _ id: NoteID, _ block: Container.Block, isTrashed: Bool, summary: Int
   ) throws(ArchiveFailure) {
     guard let session = places[id.creation.replica] else {
       throw ArchiveFailure(reason: "a note of a session that is not here")
@@ -207,7 +205,7 @@ public struct ArchiveWriter: Sendable {
   private mutating func copyNotes(from next: Int) throws(ArchiveFailure) -> Int {
     guard let archive = book.archive, let oldSummaries else { return 0 }
     while oldPlace < archive.count, archive.id(at: oldPlace) < notes[next] { oldPlace += 1 }
-    var copied: [NotebookArchive.Block] = []
+    var copied: [Container.Block] = []
     var end: Int?
     while next + copied.count < notes.count, oldPlace + copied.count < archive.count {
       let (id, place) = (notes[next + copied.count], oldPlace + copied.count)
@@ -216,7 +214,7 @@ public struct ArchiveWriter: Sendable {
         block.start == end ?? block.start,
         copied.isEmpty || block.start + block.size - copied[0].start <= Self.copySize
       else { break }
-      end = block.start + block.size + 4
+      end = block.bytes.upperBound
       copied.append(block)
     }
     guard let first = copied.first, let last = copied.last else { return 0 }
@@ -228,9 +226,9 @@ public struct ArchiveWriter: Sendable {
     let bytes = try archive.blocks(from: first, to: last)
     for (index, block) in copied.enumerated()
     where old.map({ $0.unsigned.contains(UInt32(oldPlace + index)) }) ?? true {
-      let start = block.start - first.start
       try sign(
-        bytes[start..<start + block.size], of: notes[next + index], at: placeInIndex + index)
+        try NotebookArchive.content(of: block, in: bytes, at: block.start - first.start),
+        of: notes[next + index], at: placeInIndex + index)
     }
     let (start, newSummary) = (place, summaries.bytes.count)
     for (index, block) in copied.enumerated() {
@@ -239,7 +237,7 @@ public struct ArchiveWriter: Sendable {
       old?.newPlaces[place] = newPlace
       try enter(
         notes[next + index],
-        NotebookArchive.Block(start: start + block.start - first.start, size: block.size),
+        Container.Block(start: start + block.start - first.start, size: block.size),
         isTrashed: archive.isTrashed(at: place),
         summary: newSummary + (try archive.summaryRange(at: place).lowerBound) - summary)
     }
@@ -285,7 +283,7 @@ public struct ArchiveWriter: Sendable {
     signatureBlocks.append(
       Signatures.Block(
         exponent: exponent, columns: columns,
-        rows: NotebookArchive.Block(start: place, size: rows.count)))
+        rows: Container.Block(start: place, size: rows.count)))
     piece.raw(rows)
   }
 
@@ -343,7 +341,7 @@ public struct ArchiveWriter: Sendable {
       var writer = ByteWriter()
       order.encodeSnapshot(into: &writer)
       self.order = block(writer.bytes)
-      list = NotebookArchive.Block(start: place, size: 0)
+      list = Container.Block(start: place, size: 0)
       stage = .list(0)
     } else {
       // No note was placed or created, so the places in the index are the same too.
@@ -352,7 +350,7 @@ public struct ArchiveWriter: Sendable {
       }
       order = block(try book.archive!.orderBytes())
       let bytes = try book.archive!.listBytes()
-      list = NotebookArchive.Block(start: place, size: bytes.count)
+      list = Container.Block(start: place, size: bytes.count)
       piece.raw(bytes)
       stage = .changes(0, 1)
     }
@@ -372,7 +370,7 @@ public struct ArchiveWriter: Sendable {
     var bytes = ByteWriter(capacity: 4 * elements.count)
     for element in elements { bytes.fixed(UInt32(try place(of: element))) }
     let written = block(bytes.bytes)
-    list.size += written.size + 4
+    list.size += written.bytes.count
     return elements.count
   }
 
@@ -491,7 +489,8 @@ public struct ArchiveWriter: Sendable {
   // MARK: - Links
 
   /// Writes the links of a replica: the runs of the old archive, and those in memory. Returns where their directory is.
-  private mutating func writeLinks(of replica: ReplicaID) throws(ArchiveFailure) -> ArchiveBlock {
+  private mutating func writeLinks(of replica: ReplicaID) throws(ArchiveFailure) -> Container.Block
+  {
     if pasts == nil { pasts = try ArchivedPasts(of: book) }
     var directory = ByteWriter()
     var open: NotebookArchive.Run?
@@ -514,7 +513,7 @@ public struct ArchiveWriter: Sendable {
     write(open, &directory)
     let start = place
     piece.raw(directory.bytes)
-    return NotebookArchive.Block(start: start, size: directory.bytes.count)
+    return Container.Block(start: start, size: directory.bytes.count)
   }
 
   /// Adds links to the run that is open, if they fit there, else begins another one with them.
@@ -561,8 +560,7 @@ public struct ArchiveWriter: Sendable {
     entry.fixed(run.first)
     entry.fixed(UInt64(block.start))
     entry.fixed(UInt32(block.size))
-    directory.raw(entry.bytes)
-    directory.fixed(CRC32C.checksum(of: entry.bytes[...]))
+    directory.block(entry.bytes)
   }
 
   /// Where an author stands among all, from now on.
@@ -595,7 +593,7 @@ public struct ArchiveWriter: Sendable {
     head.varint(notes.count)
     head.varint(book.shelf.trashedCount)
     indexBlock.encode(into: &head)
-    NotebookArchive.Block(start: summariesStart, size: summaries.bytes.count).encode(into: &head)
+    Container.Block(start: summariesStart, size: summaries.bytes.count).encode(into: &head)
     order.encode(into: &head)
     list.encode(into: &head)
     let first = book.openedOrder?.firstSlot ?? book.unopenedOrder?.first
@@ -613,7 +611,6 @@ public struct ArchiveWriter: Sendable {
     head.raw(authors.bytes)
     head.counted(appendix)
     let place = block(head.bytes)
-    piece.raw(NotebookArchive.magic)
     piece.fixed(UInt64(place.start))
     piece.fixed(UInt64(place.size))
   }

@@ -49,13 +49,14 @@ extension NotebookArchive {
 
   private func runEntry(
     _ place: Int, of session: Session
-  ) throws(ArchiveFailure) -> (first: UInt64, block: Block) {
+  ) throws(ArchiveFailure) -> (first: UInt64, block: Container.Block) {
     let start = session.runs.start + place * Self.runEntrySize
-    let entry = try read(Block(start: start, size: Self.runEntrySize - 4))
+    let entry = try read(
+      Container.Block(start: start, size: Self.runEntrySize - Container.prefixSize))
     let first = entry.integer(at: 0, UInt64.self)
     let (block, size) = (entry.integer(at: 8, UInt64.self), entry.integer(at: 16, UInt32.self))
     guard first > 0, block < 1 << 48 else { throw ArchiveFailure(reason: "a run that is nowhere") }
-    return (first, Block(start: Int(block), size: Int(size)))
+    return (first, Container.Block(start: Int(block), size: Int(size)))
   }
 
   /// One of the runs of a session.

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import ReplicatingTypes
 
 // The signatures of notes in an archive: see Signatures.swift.
 
@@ -49,7 +50,8 @@ extension NotebookArchive {
   ) throws(ArchiveFailure) -> (group: [UInt8], start: Int) {
     let (group, place) = index.quotientAndRemainder(dividingBy: block.together)
     let start = block.rows.start + group * block.groupSize
-    return (try read(Block(start: start, size: block.groupSize - 4)), place * block.width)
+    let size = block.groupSize - Container.prefixSize
+    return (try read(Container.Block(start: start, size: size)), place * block.width)
   }
 
   /// The places in the index of the notes without a signature.
@@ -65,24 +67,20 @@ extension NotebookArchive {
     return (0..<block.count).map { bytes.integer(at: 4 * $0, UInt32.self) }
   }
 
-  /// All rows of a block with their checksums, which are not looked at.
+  /// The blocks with the rows of a block of signatures, whose checksums are not looked at.
   func encodedRows(of block: Signatures.Block) throws(ArchiveFailure) -> [UInt8] {
     let bytes = try source(block.rows.start..<block.rows.start + block.rows.size)
     guard bytes.count == block.rows.size else { throw ArchiveFailure(reason: "it is too short") }
     return bytes
   }
 
-  /// All rows of a block without their checksums, which are right.
+  /// All rows of a block of signatures.
   func rows(of block: Signatures.Block) throws(ArchiveFailure) -> [UInt8] {
-    let bytes = try encodedRows(of: block)
+    var reader = ByteReader(try encodedRows(of: block))
     var rows: [UInt8] = []
-    rows.reserveCapacity(bytes.count)
-    for start in stride(from: 0, to: bytes.count, by: block.groupSize) {
-      let end = start + block.groupSize - 4
-      guard bytes.integer(at: end, UInt32.self) == CRC32C.checksum(of: bytes[start..<end]) else {
-        throw ArchiveFailure(reason: "a wrong checksum of a signature")
-      }
-      rows += bytes[start..<end]
+    rows.reserveCapacity(reader.remaining)
+    do { while !reader.isAtEnd { rows += try reader.block() } } catch {
+      throw ArchiveFailure(error)
     }
     return rows
   }

@@ -1,4 +1,3 @@
-internal import Bytes
 internal import ReplicatingTypes
 
 // The summaries of notes in an archive: one, all, and their titles.
@@ -7,13 +6,13 @@ extension NotebookArchive {
   /// Bytes of the summaries that are read at once, where all are looked through.
   private static let summaryPiece = 1 << 18
 
-  /// The range of a summary in the part `summaries`, its checksum included.
+  /// The range of the block with a summary in the part `summaries`.
   func summaryRange(at place: Int) throws(ArchiveFailure) -> Range<Int> {
     let start = Int(index.integer(at: place * Self.entrySize + 24, UInt32.self))
     let end =
       place + 1 < count
       ? Int(index.integer(at: (place + 1) * Self.entrySize + 24, UInt32.self)) : summaries.size
-    guard start + 4 <= end, end <= summaries.size else {
+    guard start + Container.prefixSize <= end, end <= summaries.size else {
       throw ArchiveFailure(reason: "a summary beyond the end")
     }
     return start..<end
@@ -22,14 +21,13 @@ extension NotebookArchive {
   /// A summary in bytes; of all of them, if they were read already.
   func summary(at place: Int, among all: [UInt8]?) throws(ArchiveFailure) -> [UInt8] {
     let range = try summaryRange(at: place)
-    var bytes: [UInt8]
-    if let all { bytes = Array(all[range]) } else { bytes = try source(range + summaries.start) }
-    let end = bytes.count - 4
-    guard end > 0, bytes.integer(at: end, UInt32.self) == CRC32C.checksum(of: bytes[..<end]) else {
-      throw ArchiveFailure(reason: "a wrong checksum of a summary")
+    let block = Container.Block(
+      start: summaries.start + range.lowerBound, size: range.count - Container.prefixSize)
+    guard block.size > 0 else { throw ArchiveFailure(reason: "a summary of nothing") }
+    if let all {
+      return Array(try Self.content(of: block, in: all, at: range.lowerBound))
     }
-    bytes.removeLast(4)
-    return bytes
+    return try read(block)
   }
 
   /// A title, in UTF-8.
@@ -66,7 +64,8 @@ extension NotebookArchive {
         guard start <= range.lowerBound, range.upperBound <= end else {
           throw ArchiveFailure(reason: "summaries out of order")
         }
-        let summary = bytes.span.extracting(range.lowerBound - start..<range.upperBound - start - 4)
+        let content = range.lowerBound - start + Container.prefixSize
+        let summary = bytes.span.extracting(content..<range.upperBound - start)
         guard try body(place, summary.extracting(try Self.title(of: summary))) else { return }
       }
       first = place
@@ -87,8 +86,4 @@ extension NotebookArchive {
     }
     throw ArchiveFailure(reason: "a summary without a title")
   }
-}
-
-private func + (range: Range<Int>, offset: Int) -> Range<Int> {
-  range.lowerBound + offset..<range.upperBound + offset
 }

@@ -4,10 +4,8 @@
 // It is for its writer's own use and can always be made anew from the changes, so its format may change with every version
 // of the program; one of another format counts as none.
 //
-//     blocks            each its bytes and their CRC-32C, 4 bytes; named below by where it begins, and its bytes without
-//                       the checksum
-//     head              a block, and what all others are found by
-//     footer            magic 44 4E 41 52 0D 0A 09 90, the place and the size of the head: 8 bytes each
+// A container (Container.swift). Blocks are named by where they begin, and the size of their content; the last one is
+// the head, by which all others are found.
 //
 //     head     = lamport
 //                count*(session)             in their order
@@ -30,8 +28,7 @@
 //                  count*(changes, ticks, time, place, size)    its blocks of changes; by how much the last tick and the time of the last
 //                                            change exceed those of the block before, or 0: the latter signed
 //     changes  = lamport before the first; of each change the ticks to its last one, and its bytes, counted
-//     runs     = of each run the number of its first change (8), its place (8), its size (4), and the CRC-32C of these (4). Not a block: a run is
-//                looked up without the others
+//     runs     = of each run a block: the number of its first change (8), its place (8), its size (4). A run is looked up without the others
 //     run      = a block: what its first change follows, that included: 0 if that is left out, else 1, a time, and
 //                count*(session's place, number): all changes of the sessions whose last tick comes before the time, but of these so
 //                many; and of each change that has predecessors or bases: by how much its number exceeds that of the one before,
@@ -39,11 +36,11 @@
 //                count*(session's place, number))
 //     index    = of each note, in their order, 28 bytes: its session's place (4) and number (8), the place of its block (8),
 //                the size, and in the highest bit whether it is in the trash (4), where its summary begins (4)
-//     summaries  of each note, in the same order, the summary and its CRC-32C. Not a block: each is looked after by itself
+//     summaries  of each note, in the same order, the summary, a block
 //     note     = the note, as in Note+Encoding.swift
 //     order    = the snapshot of a `ReplicatingSlots` of creations
-//     list       what the order comes to: the place in the index of each note, 4 bytes. Not a block: after each 1,024 of
-//                them, and the last, stands the CRC-32C of these, so that its beginning is read alone
+//     list       what the order comes to: the place in the index of each note, 4 bytes; blocks of 1,024 of them side by side, so
+//                that its beginning is read alone
 //
 // Nothing is compressed. Blocks of changes would take 45 % of their bytes (LZ4.swift in Bytes): an archive of 20,000 notes of 1 kB, each written at
 // once, 48.7 MB in place of 58.2; one of automerge-paper, typed, 2.2 in place of 4.4. But the first start of a machine writes all of it, and took 1.38 s
@@ -76,8 +73,6 @@ public final class NotebookArchive: Sendable {
   /// Reads bytes of the archive; throws when they can't be had, all of them. Allocates nothing for bytes beyond its end.
   public typealias Source = @Sendable (_ range: Range<Int>) throws(ArchiveFailure) -> [UInt8]
 
-  typealias Block = ArchiveBlock
-
   /// A block of changes of a session.
   struct Stretch: Sendable {
     /// The numbers of its changes.
@@ -85,7 +80,7 @@ public final class NotebookArchive: Sendable {
     /// The last tick and the time of the last of them.
     let lamport: UInt64
     let time: Int64
-    let block: Block
+    let block: Container.Block
   }
 
   /// A session without its changes.
@@ -100,7 +95,7 @@ public final class NotebookArchive: Sendable {
     /// The number of slots of the order that it has made.
     let slots: Int
     /// The directory of the runs of its links.
-    let runs: Block
+    let runs: Container.Block
     /// In order, and without gaps.
     fileprivate let stretches: [Stretch]
 
@@ -128,11 +123,9 @@ public final class NotebookArchive: Sendable {
     }
   }
 
-  static let magic: [UInt8] = [0x44, 0x4e, 0x41, 0x52, 0x0d, 0x0a, 0x09, 0x90]
-  static let footerSize = 24
   static let entrySize = 28
-  static let runEntrySize = 24
-  /// The number of notes of the list that share a checksum.
+  static let runEntrySize = Container.prefixSize + 20
+  /// The number of notes in a block of the list.
   static let listed = 1024
 
   /// Bytes of all of it.
@@ -155,9 +148,9 @@ public final class NotebookArchive: Sendable {
   /// The part `index` of the format.
   let index: [UInt8]
   /// The place of the summaries, the part `summaries` of the format.
-  let summaries: Block
-  private let orderBlock: Block
-  private let list: Block
+  let summaries: Container.Block
+  private let orderBlock: Container.Block
+  private let list: Container.Block
   /// The first slot of the order, and the number of sessions that have made slots.
   let firstSlot: OrderSlot?
   let slotAuthors: Int
@@ -169,17 +162,23 @@ public final class NotebookArchive: Sendable {
   public init(size: Int, source: @escaping Source) throws(ArchiveFailure) {
     self.size = size
     self.source = source
-    guard size >= Self.footerSize else { throw ArchiveFailure(reason: "no archive") }
-    let footer = try source(size - Self.footerSize..<size)
-    guard footer.count == Self.footerSize, footer.starts(with: Self.magic) else {
-      throw ArchiveFailure(reason: "no archive, or one of another format")
+    guard size >= Container.headerSize + Container.footerSize else {
+      throw ArchiveFailure(reason: "no archive")
     }
-    let start = footer.integer(at: 8, UInt64.self)
-    let count = footer.integer(at: 16, UInt64.self)
+    do {
+      var header = ByteReader(try source(0..<Container.headerSize))
+      try header.header(.archive)
+    } catch { throw ArchiveFailure(error) }
+    let footer = try source(size - Container.footerSize..<size)
+    guard footer.count == Container.footerSize else {
+      throw ArchiveFailure(reason: "it is too short")
+    }
+    let start = footer.integer(at: 0, UInt64.self)
+    let count = footer.integer(at: 8, UInt64.self)
     guard start <= UInt64(size), count <= UInt64(size) - start else {
       throw ArchiveFailure(reason: "a head beyond the end")
     }
-    head = try Self.read(Block(start: Int(start), size: Int(count)), source)
+    head = try Self.read(Container.Block(start: Int(start), size: Int(count)), source)
     var reader = ByteReader(head)
     do {
       lamport = try reader.number()
@@ -216,10 +215,10 @@ public final class NotebookArchive: Sendable {
       self.heads = heads
       let notes = try reader.count()
       trashedCount = try reader.count()
-      let index = try reader.block()
-      summaries = try reader.block()
-      orderBlock = try reader.block()
-      list = try reader.block()
+      let index = try reader.blockPlace()
+      summaries = try reader.blockPlace()
+      orderBlock = try reader.blockPlace()
+      list = try reader.blockPlace()
       firstSlot = try reader.slot(of: sessions)
       slotAuthors = try reader.count()
       signatures = try Signatures(from: &reader)
@@ -228,7 +227,7 @@ public final class NotebookArchive: Sendable {
       appendix = Array(try reader.counted())
       guard reader.isAtEnd, index.size == notes * Self.entrySize, trashedCount <= notes,
         purged.count <= trashedCount,
-        list.size == 4 * (notes + (notes + Self.listed - 1) / Self.listed)
+        list.size == 4 * notes + Container.prefixSize * ((notes + Self.listed - 1) / Self.listed)
       else {
         throw reader.failure("another length than was said")
       }
@@ -242,16 +241,30 @@ public final class NotebookArchive: Sendable {
     }
   }
 
-  /// A block without its checksum, which is right.
-  func read(_ block: Block) throws(ArchiveFailure) -> [UInt8] { try Self.read(block, source) }
+  /// The content of a block.
+  func read(_ block: Container.Block) throws(ArchiveFailure) -> [UInt8] {
+    try Self.read(block, source)
+  }
 
-  private static func read(_ block: Block, _ source: Source) throws(ArchiveFailure) -> [UInt8] {
-    var bytes = try source(block.start..<block.start + block.size + 4)
-    guard bytes.count == block.size + 4,
-      bytes.integer(at: block.size, UInt32.self) == CRC32C.checksum(of: bytes[..<block.size])
-    else { throw ArchiveFailure(reason: "a wrong checksum at byte \(block.start)") }
-    bytes.removeLast(4)
+  private static func read(_ block: Container.Block, _ source: Source) throws(ArchiveFailure)
+    -> [UInt8]
+  {
+    var bytes = try source(block.bytes)
+    guard bytes.count == block.bytes.count else { throw ArchiveFailure(reason: "it is too short") }
+    _ = try content(of: block, in: bytes, at: 0)
+    bytes.removeFirst(Container.prefixSize)
     return bytes
+  }
+
+  /// The content of a block that begins at `offset` of some bytes that were read.
+  static func content(
+    of block: Container.Block, in bytes: [UInt8], at offset: Int
+  ) throws(ArchiveFailure) -> ArraySlice<UInt8> {
+    var reader = ByteReader(bytes[offset..<offset + block.bytes.count])
+    guard let content = try? reader.block(), content.count == block.size else {
+      throw ArchiveFailure(reason: "a wrong checksum at byte \(block.start)")
+    }
+    return content
   }
 
   // MARK: - Notes
@@ -300,16 +313,18 @@ public final class NotebookArchive: Sendable {
   func note(at place: Int) throws(ArchiveFailure) -> [UInt8] { try read(noteBlock(at: place)) }
 
   /// Where a note's encoding is.
-  func noteBlock(at place: Int) -> Block {
+  func noteBlock(at place: Int) -> Container.Block {
     let entry = place * Self.entrySize
     let start = index.integer(at: entry + 12, UInt64.self) & (1 << 48 - 1)
     let size = index.integer(at: entry + 20, UInt32.self) & (1 << 31 - 1)
-    return Block(start: Int(start), size: Int(size))
+    return Container.Block(start: Int(start), size: Int(size))
   }
 
   /// The blocks of notes that stand one behind the other, with their checksums, which are not looked at.
-  func blocks(from first: Block, to last: Block) throws(ArchiveFailure) -> [UInt8] {
-    let range = first.start..<last.start + last.size + 4
+  func blocks(from first: Container.Block, to last: Container.Block) throws(ArchiveFailure)
+    -> [UInt8]
+  {
+    let range = first.bytes.lowerBound..<last.bytes.upperBound
     let bytes = try source(range)
     guard bytes.count == range.count else { throw ArchiveFailure(reason: "it is too short") }
     return bytes
@@ -334,8 +349,8 @@ public final class NotebookArchive: Sendable {
     guard position < count else { return [] }
     let (block, first) = position.quotientAndRemainder(dividingBy: Self.listed)
     let size = 4 * min(Self.listed, count - position + first)
-    let start = list.start + block * 4 * (Self.listed + 1)
-    let bytes = try read(Block(start: start, size: size))
+    let start = list.start + block * (4 * Self.listed + Container.prefixSize)
+    let bytes = try read(Container.Block(start: start, size: size))
     let places = (first..<size / 4).map { Int(bytes.integer(at: $0 * 4, UInt32.self)) }
     guard places.allSatisfy({ $0 < count }) else {
       throw ArchiveFailure(reason: "a list of other notes")
@@ -399,7 +414,7 @@ public final class NotebookArchive: Sendable {
         authors.append(self.authors[place], from: named)
       }
       let slots = try rest.count()
-      let runs = try rest.block()
+      let runs = try rest.blockPlace()
       let stretches = try rest.stretches()
       guard stretches.last?.numbers.upperBound == version[id],
         runs.size.isMultiple(of: Self.runEntrySize)
@@ -495,7 +510,8 @@ extension ByteReader {
       guard Change.clamped(time) == time else { throw failure("a time beyond all calendars") }
       stretches.append(
         NotebookArchive.Stretch(
-          numbers: first...first + count - 1, lamport: lamport, time: time, block: try block()))
+          numbers: first...first + count - 1, lamport: lamport, time: time, block: try blockPlace())
+      )
     }
     return stretches
   }

@@ -1,4 +1,3 @@
-internal import Bytes
 internal import ReplicatingTypes
 
 /// Makes the signatures of an archive, block by block: see Signatures.swift.
@@ -58,13 +57,13 @@ struct SignatureWriter: Sendable {
     var encodedRows: [UInt8] {
       let needed = (places.count + 7) / 8
       let together = Signatures.Block.together(width: needed)
-      var writer = ByteWriter(capacity: needed << exponent + 4 << exponent)
+      var writer = ByteWriter(capacity: needed << exponent + Container.prefixSize << exponent)
       for first in stride(from: 0, to: 1 << exponent, by: together) {
-        let start = writer.bytes.count
+        let start = writer.beginBlock()
         for row in first..<first + together {
           writer.raw(bits[row * width..<row * width + needed])
         }
-        writer.fixed(CRC32C.checksum(of: writer.bytes[start...]))
+        writer.endBlock(start)
       }
       return writer.bytes
     }

@@ -12,8 +12,8 @@
 //     directory = format of the keys (varint), count*(exponent: a byte, columns, rows: places and sizes),
 //                 unsigned: place and size, the number of notes among these for which there was no time (varint)
 //     columns     a block: of each column the note's place in the index, or 2^32 − 1 for none; 4 bytes each
-//     rows        2^exponent rows, each the bits of the columns, the first the lowest. After a row, or where rows are short as many as
-//                 512 bytes hold, a power of two, stands the CRC-32C of these bytes
+//     rows        2^exponent rows, each the bits of the columns, the first the lowest. A row, or where rows are short as many as
+//                 512 bytes hold, a power of two, is a block
 //     unsigned    a block: the places in the index of the notes without a signature, 4 bytes each, ascending; size 0 for none
 //
 // The bit of a place among 2^15 is that place without its lowest 15 − exponent bits.
@@ -26,21 +26,21 @@ struct Signatures: Sendable {
   struct Block: Sendable {
     /// Their length in bits, as a power of two.
     let exponent: Int
-    let columns: ArchiveBlock
-    /// All rows with their checksums.
-    let rows: ArchiveBlock
+    let columns: Container.Block
+    /// The blocks with the rows, one behind the other.
+    let rows: Container.Block
 
     var count: Int { columns.size / 4 }
     /// The bytes of a row.
     var width: Int { (count + 7) / 8 }
-    /// The number of rows that have a checksum together, and the bytes of these and of it.
+    /// The number of rows in a block of the container, and the bytes of such a block.
     var together: Int { Self.together(width: width) }
-    var groupSize: Int { together * width + 4 }
+    var groupSize: Int { together * width + Container.prefixSize }
 
     /// The most columns of a block: with them it takes a mebibyte.
     static func capacity(_ exponent: Int) -> Int { 1 << (23 - exponent) }
 
-    /// The number of rows of so many bytes that have a checksum together: no more than there are in the shortest block.
+    /// The number of rows of so many bytes in a block of the container: no more than there are in the shortest block.
     static func together(width: Int) -> Int {
       width >= 512 ? 1 : min(1 << Signatures.shortest, 1 << (512 / width).log2)
     }
@@ -54,7 +54,7 @@ struct Signatures: Sendable {
   /// The way in which keys were made; see `NoteKeys`.
   let format: UInt64
   let blocks: [Block]
-  let unsigned: ArchiveBlock
+  let unsigned: Container.Block
   /// The number of notes that have no signature because there was no time for more.
   let left: Int
 
@@ -63,7 +63,7 @@ struct Signatures: Sendable {
     (shortest...Feature.longest).first { count << 2 <= 1 << $0 }
   }
 
-  init(format: UInt64, blocks: [Block], unsigned: ArchiveBlock, left: Int) {
+  init(format: UInt64, blocks: [Block], unsigned: Container.Block, left: Int) {
     self.format = format
     self.blocks = blocks
     self.unsigned = unsigned
@@ -87,7 +87,8 @@ struct Signatures: Sendable {
     var blocks: [Block] = []
     for _ in 0..<(try reader.count()) {
       let exponent = Int(try reader.byte())
-      let block = Block(exponent: exponent, columns: try reader.block(), rows: try reader.block())
+      let block = Block(
+        exponent: exponent, columns: try reader.blockPlace(), rows: try reader.blockPlace())
       guard (Self.shortest...Feature.longest).contains(exponent), block.count > 0,
         block.columns.size % 4 == 0, block.count <= Block.capacity(exponent),
         block.rows.size == (1 << exponent) / block.together * block.groupSize
@@ -95,7 +96,7 @@ struct Signatures: Sendable {
       blocks.append(block)
     }
     self.blocks = blocks
-    unsigned = try reader.block()
+    unsigned = try reader.blockPlace()
     left = try reader.count()
   }
 }

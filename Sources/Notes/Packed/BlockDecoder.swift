@@ -1,4 +1,3 @@
-internal import Bytes
 internal import ReplicatingTypes
 
 /// A change that follows others than its author's previous one, or whose logical time is later than that makes it.
@@ -51,25 +50,23 @@ struct BlockDecoder {
   /// The logical time that the change takes that is being made.
   private var ticks: UInt64 = 0
 
-  /// Throws unless these are the bytes of a block, as they were written.
-  static func check(
-    _ body: ArraySlice<UInt8>, _ entry: PackedBlock
-  ) throws(DecodingFailure) {
-    guard body.count == entry.length else {
+  /// The content of a block. Throws unless these are its bytes, as they were written.
+  @discardableResult
+  static func content(
+    of bytes: ArraySlice<UInt8>, _ entry: PackedBlock
+  ) throws(DecodingFailure) -> ArraySlice<UInt8> {
+    var reader = ByteReader(bytes)
+    let content = try reader.block()
+    guard reader.isAtEnd, content.count == entry.length else {
       throw DecodingFailure(offset: 0, reason: "these are not the bytes of the block")
     }
-    var trailer = ByteReader(body.suffix(4))
-    guard try trailer.fixed(UInt32.self) == CRC32C.checksum(of: body.dropLast(4)) else {
-      throw DecodingFailure(offset: 0, reason: "the checksum of a block is wrong")
-    }
+    return content
   }
 
   static func decode(
-    _ body: ArraySlice<UInt8>, _ entry: PackedBlock, of range: PackedRange, format: UInt8
+    _ bytes: ArraySlice<UInt8>, _ entry: PackedBlock, of range: PackedRange
   ) throws(DecodingFailure) -> ChangeBlock {
-    try check(body, entry)
-    let stored = body.dropLast(4)
-    let content = format == 1 ? stored : try StoredBytes.decode(stored)
+    let content = try StoredBytes.decode(try content(of: bytes, entry))
     var decoder = try BlockDecoder(ByteReader(content), entry, range)
     return try decoder.run(entry)
   }

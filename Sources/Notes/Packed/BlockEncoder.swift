@@ -1,4 +1,3 @@
-internal import Bytes
 internal import ReplicatingTypes
 
 /// Writes the changes of one block, consecutive changes of one replica. The format is in PackedChanges.swift.
@@ -62,16 +61,13 @@ struct BlockEncoder {
     }
   }
 
-  /// The encoded block: the links, and the body.
-  mutating func finish() -> (links: [UInt8], body: [UInt8]) {
+  /// The links of the block, and its content.
+  mutating func finish() -> (links: [UInt8], content: [UInt8]) {
     finishRun()
     var content = ByteWriter(capacity: steps.bytes.count + times.count)
     PackedTimes.encode(times, into: &content)
     content.raw(steps.bytes)
-    var body = ByteWriter()
-    body.raw(StoredBytes.encode(content.bytes))
-    body.fixed(CRC32C.checksum(of: body.bytes[...]))
-    return (links.bytes, body.bytes)
+    return (links.bytes, StoredBytes.encode(content.bytes))
   }
 
   private mutating func append(

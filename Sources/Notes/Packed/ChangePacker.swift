@@ -23,12 +23,6 @@ public struct ChangePacker: Sendable {
   /// A packer that writes the changes of the notebook with this identity.
   public init(notebook: Identifier) {
     directory = PackedDirectory(notebook: notebook)
-    var head = ByteWriter()
-    head.raw(PackedDirectory.magic)
-    head.byte(PackedDirectory.format)
-    head.identifier(notebook)
-    ready = head.bytes
-    directory.end = ready.count
   }
 
   /// Begins the changes of a replica, which comes after those before it in their order. `state`: what is known of it before
@@ -72,7 +66,7 @@ public struct ChangePacker: Sendable {
   /// Adds the changes of a packed block that come next, where `bytes` are those of the block. What is here already is not
   /// compared with them.
   ///
-  /// The block is copied as it is, without a look at what it says, if it is of the same format and cut as it would be here. Most are, when a
+  /// The block is copied as it is, without a look at what it says, if it is cut as it would be here. Most are, when a
   /// long range is joined with what comes after it.
   ///
   /// - Returns: the bytes that were looked at: those of the block, or of its changes if they are more.
@@ -89,8 +83,7 @@ public struct ChangePacker: Sendable {
     let isBoundary = state.number % UInt64(PackedBlock.largestCount) == 0
     let isWhole =
       place.index < range.blocks.count - 1 || entry.last % UInt64(PackedBlock.largestCount) == 0
-    guard entry.first == state.number + 1, isWhole, isBoundary || block.count == 0,
-      packed.directory.format == PackedDirectory.format
+    guard entry.first == state.number + 1, isWhole, isBoundary || block.count == 0
     else {
       let unpacked = try packed.decode(place, bytes)
       for number in state.number + 1...entry.last {
@@ -98,7 +91,7 @@ public struct ChangePacker: Sendable {
       }
       return max(bytes.count, unpacked.size)
     }
-    try BlockDecoder.check(bytes, entry)
+    try BlockDecoder.content(of: bytes, entry)
     guard entry.start == packedState,
       reader!.mentions.replicas.elementsEqual(range.mentions[..<entry.start.named])
     else {
@@ -147,12 +140,14 @@ public struct ChangePacker: Sendable {
   private mutating func finishBlock(at end: PackedState) {
     let count = block.count
     if count == 0 { return }
-    let (links, body) = block.finish()
+    let (links, content) = block.finish()
     directory.append(
       PackedBlock(
         first: state.number - UInt64(count) + 1, count: count, offset: directory.end,
-        length: body.count, start: start, end: end, links: links))
-    ready += body
+        length: content.count, start: start, end: end, links: links))
+    var bytes = ByteWriter(capacity: content.count + Container.prefixSize)
+    bytes.block(content)
+    ready += bytes.bytes
     beginBlock(at: end)
   }
 

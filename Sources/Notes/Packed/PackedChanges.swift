@@ -1,12 +1,9 @@
 // Packed changes: what a compacted snapshot holds. This file owns the format; the codes of a block's operations are in
 // PackedSteps.swift, those of its times in PackedTimes.swift.
 //
-//     "DNPC" 03                  magic, format; 02, in which no insertion has a divider, and 01 are read, too
-//     notebook                   16 bytes
 //     block...                   one behind the other, in the order of the directory
-//     directory
-//     length                     of the directory, 8 bytes, little-endian
-//     crc32c                     of directory and length, 4 bytes, little-endian
+//     directory                  a block, too
+//     footer                     as that of a container (Container.swift), whose blocks these are
 //
 //     directory = notebook       16 bytes
 //                 count*(16 bytes)       replicas, in order: those that have changes here, and all that these have named
@@ -17,7 +14,7 @@
 //                   time lamport named     signed: milliseconds since 1970; its last tick; how many replicas it has named
 //                 count*entry
 //     entry     = count                  of the block's changes
-//                 length                 of the block in bytes
+//                 length                 of the content of the block in bytes
 //                 elapsed                signed: milliseconds from the change before the block to its last
 //                 ticks                  by how much more logical time passed than a tick for each change
 //                 named                  how many replicas are named in the block for the first time
@@ -26,10 +23,7 @@
 //                 jump                   by how much its logical time is later than that of the change before makes it
 //                 count*(author number)  predecessors; the number signed, less the last that a link of this block named of
 //                                        that author, or 0
-//     block     = content                times and steps, stored as in StoredBytes.swift: compressed, if that makes them smaller. In format 1
-//                                        as they are
-//                 crc32c                 of the content as it is stored, 4 bytes, little-endian
-//     content   = times steps
+//     block     = times steps            stored as in StoredBytes.swift: compressed, if that makes them smaller
 //
 // Numbers are varints; signed ones folded. An author is 0 for the replica itself, n + 2 for the n-th that it has named or
 // will have, so a block is the same bytes in every file, and can be copied from one file to another.
@@ -42,7 +36,7 @@
 // (LZ4+Compression.swift in Bytes): two versions that did it otherwise would write two files for the same, each as good. A block ends at a number that is a
 // multiple of 4,096, or before the change with which it would be more than 64 KiB of changes, so that two files with the same
 // changes have the same blocks but where one of them begins or ends. (Other bytes than those that are written may be read as
-// the same changes. To get the one encoding, pack what was read.) A block of format 1 is not copied but packed again.
+// the same changes. To get the one encoding, pack what was read.)
 //
 // Any change can be read with the directory and one block. Beside it the directory holds what a notebook must know of
 // changes it hasn't read: the time, the logical time and the names before each block, and what followed others' changes.
@@ -63,12 +57,12 @@ public import ReplicatingTypes
 
 /// The directory of a file, by which its blocks are found and read one by one.
 ///
-///     let packed = try PackedChanges(head: head, directory: file.read(range), at: range.lowerBound)
+///     let packed = try PackedChanges(directory: file.read(range), at: range.lowerBound)
 ///     if let block = packed.block(of: change) {
 ///       try packed.decode(block, file.read(block.bytes))[change.number].encoded
 ///     }
 ///
-/// The offset of a failure counts from the beginning of what was to be read: a head, a directory, a block.
+/// The offset of a failure counts from the beginning of what was to be read: a directory, a block.
 public struct PackedChanges: Equatable, Sendable {
   /// Where a block is.
   public struct Block: Equatable, Sendable {
@@ -82,19 +76,8 @@ public struct PackedChanges: Equatable, Sendable {
 
   let directory: PackedDirectory
 
-  /// The number of its format.
-  public var format: UInt8 { directory.format }
-
-  /// The number of bytes at the beginning of a file that `notebook(head:)` needs.
-  public static var headLength: Int { PackedDirectory.headLength }
-
-  /// Whose changes a file holds that begins like this.
-  public static func notebook(head: ArraySlice<UInt8>) throws(DecodingFailure) -> Identifier {
-    try PackedDirectory.head(head).notebook
-  }
-
   /// The number of bytes at the end of a file that `directory(in:footer:)` needs.
-  public static var footerLength: Int { PackedDirectory.footerLength }
+  public static var footerLength: Int { Container.footerSize }
 
   /// The bytes of a file of `length` bytes that `init` needs.
   public static func directory(
@@ -103,19 +86,15 @@ public struct PackedChanges: Equatable, Sendable {
     try PackedDirectory.range(in: length, footer: footer)
   }
 
-  /// Reads a directory, which begins at `offset` of the file. `head`: the file's first `headLength` bytes.
-  public init(
-    head: ArraySlice<UInt8>, directory bytes: ArraySlice<UInt8>, at offset: Int
-  ) throws(DecodingFailure) {
-    directory = try PackedDirectory.decode(bytes, at: offset, head: head)
+  /// Reads a directory, which begins at `offset` of the file.
+  public init(directory bytes: ArraySlice<UInt8>, at offset: Int) throws(DecodingFailure) {
+    directory = try PackedDirectory.decode(bytes, at: offset)
   }
 
   /// Reads the directory of a file that is in memory.
   public init(_ file: [UInt8]) throws(DecodingFailure) {
-    let head = file.prefix(Self.headLength)
-    _ = try Self.notebook(head: head)
     let range = try Self.directory(in: file.count, footer: file.suffix(Self.footerLength))
-    try self.init(head: head, directory: file[range], at: range.lowerBound)
+    try self.init(directory: file[range], at: range.lowerBound)
   }
 
   /// The identity of the notebook whose changes these are.
@@ -144,7 +123,7 @@ public struct PackedChanges: Equatable, Sendable {
     let block = directory.ranges[range].blocks[index]
     return Block(
       range: range, index: index, numbers: block.first...block.last,
-      bytes: block.offset..<block.offset + block.length)
+      bytes: Container.Block(start: block.offset, size: block.length).bytes)
   }
 
   /// The block that has a change; `nil` if it isn't here. O(log blocks).
@@ -213,7 +192,7 @@ public struct PackedChanges: Equatable, Sendable {
   ) throws(DecodingFailure) -> ChangeBlock {
     let range = directory.ranges[block.range]
     return try BlockDecoder.decode(
-      bytes, range.blocks[block.index], of: range, format: directory.format)
+      bytes, range.blocks[block.index], of: range)
   }
 }
 

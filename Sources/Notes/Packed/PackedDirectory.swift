@@ -1,4 +1,3 @@
-internal import Bytes
 internal import ReplicatingTypes
 
 /// The state of a replica after one of the packed changes.
@@ -56,34 +55,24 @@ struct PackedRange: Equatable, Sendable {
 
 /// The directory of packed changes. The format is in PackedChanges.swift.
 struct PackedDirectory: Equatable, Sendable {
-  static let magic: [UInt8] = Array("DNPC".utf8)
-  /// The format that is written.
-  static let format: UInt8 = 3
-  static let headLength = magic.count + 1 + 16
-  /// The length of the directory, and its checksum.
-  static let footerLength = 8 + 4
   /// No directory is longer, and no block: what claims to be is not read. The longest change has 2^26 bytes.
   static let maximumLength = 1 << 28
   static let maximumBlock = 1 << 27
 
   let notebook: Identifier
-  let format: UInt8
   /// In the order of the replicas.
   var ranges: [PackedRange] = []
   /// Where the blocks end.
-  var end = headLength
+  var end = 0
 
-  init(notebook: Identifier, format: UInt8 = format) {
-    self.notebook = notebook
-    self.format = format
-  }
+  init(notebook: Identifier) { self.notebook = notebook }
 
   mutating func append(_ block: PackedBlock) {
     ranges[ranges.count - 1].blocks.append(block)
-    end += block.length
+    end += Container.prefixSize + block.length
   }
 
-  /// The directory and the footer.
+  /// The directory, as a block, and the footer.
   func encoded() -> [UInt8] {
     var replicas = Set(ranges.map(\.replica))
     for range in ranges { replicas.formUnion(range.mentions) }
@@ -108,10 +97,11 @@ struct PackedDirectory: Equatable, Sendable {
       writer.varint(range.blocks.count)
       for block in range.blocks { Self.encode(block, into: &writer) }
     }
-    let length = writer.bytes.count
-    writer.fixed(UInt64(length))
-    writer.fixed(CRC32C.checksum(of: writer.bytes[...]))
-    return writer.bytes
+    var file = ByteWriter(capacity: writer.bytes.count + 28)
+    file.block(writer.bytes)
+    file.fixed(UInt64(end))
+    file.fixed(UInt64(writer.bytes.count))
+    return file.bytes
   }
 
   private static func encode(_ block: PackedBlock, into writer: inout ByteWriter) {
@@ -123,52 +113,30 @@ struct PackedDirectory: Equatable, Sendable {
     writer.counted(block.links)
   }
 
-  /// Where the directory and its footer are in a file of `length` bytes, of which these are the last: the footer.
+  /// Where the directory is, as a block, among packed changes of `length` bytes, of which these are the last: the footer.
   static func range(
     in length: Int, footer: ArraySlice<UInt8>
   ) throws(DecodingFailure) -> Range<Int> {
-    guard length >= headLength + footerLength, footer.count == footerLength else {
-      throw DecodingFailure(offset: 0, reason: "too short for packed changes")
-    }
     var reader = ByteReader(footer)
-    let count = try reader.fixed(UInt64.self)
-    guard count <= UInt64(length - headLength - footerLength) else {
-      throw reader.failure("a directory larger than the file")
-    }
+    let (start, count) = (try reader.fixed(UInt64.self), try reader.fixed(UInt64.self))
     guard count <= UInt64(maximumLength) else {
       throw reader.failure("a directory of \(count) bytes")
     }
-    return length - footerLength - Int(count)..<length
-  }
-
-  /// The notebook and the format that the beginning of a file names.
-  static func head(
-    _ bytes: ArraySlice<UInt8>
-  ) throws(DecodingFailure) -> (notebook: Identifier, format: UInt8) {
-    var reader = ByteReader(bytes)
-    guard bytes.starts(with: magic) else { throw reader.failure("these are no packed changes") }
-    _ = try reader.raw(magic.count)
-    let format = try reader.byte()
-    guard (1...Self.format).contains(format) else {
-      throw reader.failure("packed changes of a format that this version doesn't know")
+    let end = length - Container.footerSize
+    let block = Container.prefixSize + Int(count)
+    guard end >= block, start == UInt64(end - block) else {
+      throw reader.failure("a directory that is not at the end")
     }
-    return (try reader.identifier(), format)
+    return end - block..<end
   }
 
-  /// Reads what `encoded` writes, which is all of `bytes`, and begins at `end`. `head`: the beginning of the file.
+  /// Reads the directory, of which these are the bytes, as a block; it begins at `end`.
   static func decode(
-    _ bytes: ArraySlice<UInt8>, at end: Int, head: ArraySlice<UInt8>
+    _ bytes: ArraySlice<UInt8>, at end: Int
   ) throws(DecodingFailure) -> PackedDirectory {
-    var reader = ByteReader(bytes.dropLast(footerLength))
-    var footer = ByteReader(bytes.suffix(4))
-    guard try footer.fixed(UInt32.self) == CRC32C.checksum(of: bytes.dropLast(4)) else {
-      throw reader.failure("the checksum of the directory is wrong")
-    }
-    let (notebook, format) = try Self.head(head)
-    var directory = PackedDirectory(notebook: try reader.identifier(), format: format)
-    guard directory.notebook == notebook else {
-      throw reader.failure("two notebooks in one file")
-    }
+    var block = ByteReader(bytes)
+    var reader = ByteReader(try block.block())
+    var directory = PackedDirectory(notebook: try reader.identifier())
     let count = try reader.count()
     guard count <= reader.remaining / 16 else { throw reader.failure("\(count) replicas") }
     var names: [ReplicaID] = []

@@ -1,10 +1,8 @@
 // What this machine knows of files, those of a mirror or all others: which note each one is, and the states of the note that a program may have
-// before it that writes the file. This file owns the format, a file of the state folder:
+// before it that writes the file. This file owns the format, a file of the state folder: a container (Container.swift in Notes) of entries, of which
+// the last one of a path counts:
 //
-//     "DNFR" 02                magic, format
-//     entry...                 the last one of a path counts
-//     entry     = length crc32c(length) crc32c(content) content     4 bytes each, little-endian; length: of the content
-//     content   = path count*state                                   no states: the file is forgotten
+//     entry     = path count*state                                   no states: the file is forgotten
 //               note folder                                          only if there are states
 //               | 00 count*change program                            an empty path: with these heads of the notebook all files were as
 //                                                                    their notes, as this version of the program writes them
@@ -16,7 +14,6 @@
 // An entry is appended before that is done of which it tells: a change of the notebook, or the replacement of a file. So a state may stand
 // here that never was in the notebook, or in the file; the first is found out by its changes, and the second does no harm.
 
-internal import Bytes
 internal import NoteStore
 internal import Notes
 internal import ReplicatingTypes
@@ -163,20 +160,13 @@ struct FileRecords {
 
   // MARK: - Bytes
 
-  private static let magic: [UInt8] = [0x44, 0x4E, 0x46, 0x52, 0x02]
+  private static let header = Container.header(.fileRecords)
 
   /// Reads what was written, up to the first entry that is damaged: of the last one a kill may have left a part.
   init(decoding bytes: [UInt8]) {
-    guard bytes.starts(with: Self.magic) else { return }
-    var reader = ByteReader(bytes[Self.magic.count...])
-    while !reader.isAtEnd {
-      guard let length = try? reader.raw(4), let lengthSum = try? reader.fixed(UInt32.self),
-        let sum = try? reader.fixed(UInt32.self), CRC32C.checksum(of: length) == lengthSum
-      else { return }
-      var number = ByteReader(length)
-      guard let count = try? number.fixed(UInt32.self), let content = try? reader.raw(Int(count)),
-        CRC32C.checksum(of: content) == sum
-      else { return }
+    guard Self.isEncoded(bytes) else { return }
+    var reader = ByteReader(bytes[Self.header.count...])
+    while let content = try? reader.blockIfComplete() {
       var entry = ByteReader(content)
       do {
         let path = FilePath(try String(from: &entry))
@@ -193,11 +183,11 @@ struct FileRecords {
   }
 
   /// True if these are the bytes of records.
-  static func isEncoded(_ bytes: [UInt8]) -> Bool { bytes.starts(with: magic) }
+  static func isEncoded(_ bytes: [UInt8]) -> Bool { bytes.starts(with: header) }
 
   /// All of it.
   var encoded: [UInt8] {
-    Self.magic + byPath.sorted { $0.key < $1.key }.flatMap { Self.entry($0.key, $0.value) }
+    Self.header + byPath.sorted { $0.key < $1.key }.flatMap { Self.entry($0.key, $0.value) }
   }
 
   /// The bytes that say what is known of a path; nil if nothing is.
@@ -223,14 +213,10 @@ struct FileRecords {
     return frame(writer)
   }
 
-  private static func frame(_ writer: ByteWriter) -> [UInt8] {
-    var frame = ByteWriter()
-    frame.fixed(UInt32(writer.bytes.count))
-    let length = frame.bytes
-    frame.fixed(CRC32C.checksum(of: length[...]))
-    frame.fixed(CRC32C.checksum(of: writer.bytes[...]))
-    frame.raw(writer.bytes)
-    return frame.bytes
+  private static func frame(_ entry: ByteWriter) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.block(entry.bytes)
+    return writer.bytes
   }
 
   private static func encode(_ state: FileState, _ writer: inout ByteWriter) {

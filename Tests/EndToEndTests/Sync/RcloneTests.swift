@@ -277,7 +277,7 @@ struct `A remote that rclone reaches` {
     // Of a later version of the program: it is not touched as long as that is there.
     let later = remote.path + "/its notes/decent-zz.json"
     let text =
-      #"{"format":"decent-notes","version":9,"notebook":"\#(String(repeating: "0", count: 32))"}"#
+      #"{"format":"Decent Notes","version":9,"notebook":"\#(String(repeating: "0", count: 32))"}"#
     try text.write(toFile: later, atomically: true, encoding: .utf8)
     for _ in 0..<2 {
       let errors = try failure(a, with: remote.peer, environment: environment)

@@ -1,4 +1,3 @@
-import Bytes
 import ReplicatingTypes
 
 @testable import NoteStore
@@ -35,16 +34,11 @@ struct FolderContents {
 
     /// Nil for what is no snapshot.
     init?(_ bytes: [UInt8]) {
-      guard bytes.starts(with: SnapshotFormat.magic), bytes.count > SnapshotFormat.prefixSize
+      var reader = ByteReader(bytes)
+      guard (try? reader.header(.snapshot)) != nil, let head = try? reader.block(),
+        let coverage = try? SnapshotFormat.coverage(decoding: head)
       else { return nil }
-      let end = SnapshotFormat.prefixSize + Int(bytes[...].integer(at: 12, as: UInt32.self))
-      guard end + 4 < bytes.count,
-        let coverage = try? SnapshotFormat.coverage(
-          decoding: bytes[SnapshotFormat.prefixSize..<end],
-          version: bytes[...].integer(at: 8, as: UInt32.self)),
-        bytes[...].integer(at: end, as: UInt32.self) == CRC32C.checksum(of: bytes[..<end])
-      else { return nil }
-      let packed = Array(bytes[(end + 4)...])
+      let packed = Array(bytes.suffix(reader.remaining))
       guard let changes = try? PackedChanges(packed) else { return nil }
       for (replica, _) in changes.ranges {
         for block in changes.blocks(of: replica) {

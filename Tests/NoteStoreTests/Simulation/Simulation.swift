@@ -308,7 +308,6 @@ final class Simulation {
         path: Self.path, state: state, mostEndedCompared: 0, on: device.disk
       ) {
         Identifier(high: device.identities.next(), low: device.identities.next())
-          .sparingSeparators
       }
     }
     guard let store else {
