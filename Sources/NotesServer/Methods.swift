@@ -110,7 +110,7 @@ struct Method: Sendable {
     reading("note/open", OpenNoteParameters.self) { server, params, result throws(ResponseError) in
       try server.openNote(params, &result)
     },
-    changing(ChangeRequest.method, ChangeNoteParameters.self, needsAll: false) {
+    changing("note/change", ChangeNoteParameters.self, needsAll: false) {
       server, params, result throws(ResponseError) in try server.changeNote(params, &result)
     },
     reading("note/close", AttachmentParameters.self, needsAll: false) {

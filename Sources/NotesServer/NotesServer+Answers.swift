@@ -10,6 +10,7 @@ extension NotesServer {
   ///
   /// - Parameter result: what a `JSONWriter` has written.
   mutating func respond(to id: RequestID, changesNotebook: Bool, _ result: [UInt8]) {
+    if requests.group != nil { return requests.group!.append(id, .success(result)) }
     let progress = store?.progress ?? (appended: 0, durable: 0)
     guard environment.durability == .reply, changesNotebook,
       progress.durable < progress.appended, !connection.isOutputGone
@@ -69,6 +70,7 @@ extension NotesServer {
 
   /// Answers a request with an error. If the disk has refused a change, it is tried from now on whether it takes changes again.
   mutating func refuse(_ id: RequestID, _ error: ResponseError) {
+    if requests.group != nil { return requests.group!.append(id, .failure(error)) }
     currentOutbox.respond(to: id, error: error)
     if store?.isRefused == true { schedule.isRefused = true }
   }

@@ -102,7 +102,7 @@ extension NotesServer {
   }
 
   /// The note that was made with the last change.
-  private var lastNote: NoteID? { store?.batchedChanges.last.map { NoteID(creation: $0) } }
+  private var lastNote: NoteID? { store?.groupedChanges.last.map { NoteID(creation: $0) } }
 
   /// Carries out one request of a batch.
   private mutating func perform(

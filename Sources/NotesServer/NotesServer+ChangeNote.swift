@@ -111,11 +111,6 @@ extension NotesServer {
   mutating func changeNote(
     _ params: ChangeNoteParameters, _ result: inout JSONWriter
   ) throws(ResponseError) {
-    try changeNote(params)
-    result.change(version: params.version)
-  }
-
-  mutating func changeNote(_ params: ChangeNoteParameters) throws(ResponseError) {
     let id = params.attachment
     let (note, shown) = try shown(params)
     let view = openTexts.view(of: shown, of: note, by: id)
@@ -143,6 +138,9 @@ extension NotesServer {
       }
     }
     openTexts.trim(note)
+    result.beginObject()
+    result.member("version", params.version)
+    result.endObject()
   }
 
   /// Records the elements that a change removed and of which its client may be told later: those removed before by others, and dividers.
@@ -309,14 +307,5 @@ extension NotesServer {
     }
     guard case .text = params.content else { throw .contentModified }
     throw .invalidParams(name.rawValue, "is not that of text in UTF-8")
-  }
-}
-
-extension JSONWriter {
-  /// The result of a change.
-  mutating func change(version: Int) {
-    beginObject()
-    member("version", version)
-    endObject()
   }
 }

@@ -59,19 +59,17 @@ extension NotesServer {
 
   /// Acts on messages that have come, as far as there is room for the answers.
   mutating func proceed() {
-    store?.beginTurn()
     while client.exitStatus == nil, !isFull {
       guard let event = connection.input.next() else {
-        endBurst()
+        endGroup()
         if connection.isInputOver { finish() }
         break
       }
       handle(event)
       if connection.isOutputGone { connection.dropOutput() }
     }
-    endBurst()
+    endGroup()
     if connection.isOutputGone { connection.dropOutput() }
-    store?.endTurn()
     if openTexts.hasNewCursors { push() }
     forgetFiles()
     // One request to the disk for all changes that came together.
@@ -122,50 +120,33 @@ extension NotesServer {
 
   private mutating func handle(_ event: FrameDecoder.Event) {
     if environment.framing == .automatic { outbox.framing = connection.input.framing }
+    let message: Message
     switch event {
     case .message(let bytes):
-      do {
-        let message = try IncomingMessage(bytes, environment)
-        let isTaken = takeIntoBurst(message, bytes)
-        if !isTaken || requests.burst?.isFull == true { endBurst() }
-        if !isTaken { handle(message) }
-      } catch {
-        endBurst()
-        currentOutbox.respond(to: error.id, error: error.error)
+      do { message = try Message(bytes) } catch {
+        endGroup()
+        return currentOutbox.respond(to: error.id, error: error.error)
       }
+      if isInGroup(message) { requests.group!.count(bytes: bytes.count) } else { endGroup() }
     case .refused(let error):
-      endBurst()
-      currentOutbox.respond(to: nil, error: error)
+      endGroup()
+      return currentOutbox.respond(to: nil, error: error)
     case .broken(let error):
-      endBurst()
+      endGroup()
       currentOutbox.respond(to: nil, error: error)
-      leave()
+      return leave()
     }
-  }
-
-  /// Ends the burst, if there is one. What could not be written together is carried out again, one by one.
-  private mutating func endBurst() {
-    for bytes in finishBurst() {
-      // It was read before, so nothing is refused now.
-      if let message = try? IncomingMessage(bytes, environment) { handle(message) }
-    }
-  }
-
-  /// Acts on one message.
-  private mutating func handle(_ message: IncomingMessage) {
     switch message {
-    case .change(let change):
-      if openTexts.hasNewCursors { push() }
-      answer(change)
-    case .other(.request(let id, let method, let params)):
-      schedule.noteOther()
-      if openTexts.hasNewCursors { push() }
+    case .request(let id, let method, let params):
+      if method != "note/change" { schedule.noteOther() }
+      if requests.group == nil, openTexts.hasNewCursors { push() }
       answer(id, method, params)
-    case .other(.notification(let method, let params)):
+    case .notification(let method, let params):
       schedule.noteOther()
       handleNotification(method, Parameters(value: params))
-    case .other(.response): break
+    case .response: break
     }
+    if requests.group?.isFull == true { endGroup() }
   }
 
   private mutating func handleNotification(_ name: String, _ params: Parameters) {
@@ -225,8 +206,6 @@ extension NotesServer {
       if environment.isSingleRequest || method.refusesUnknown { try method.refuseUnknown(params) }
       if environment.isSingleRequest { try refuseMissingNotebook(method) }
       let params = Parameters(value: params)
-      // It may take long.
-      if !method.changesNotebook { store?.requireLook() }
       // What the folder lacks is told from what is not merged yet only when all is.
       if method.needsAll || store?.isInDoubt == true, mergeAll() { push() }
       switch method.kind {
@@ -251,21 +230,8 @@ extension NotesServer {
     endAnswer(name)
   }
 
-  /// Answers a change as every other request is answered. The rules that are left out are those for processes of one request, for requests with a
-  /// key, and for requests that change nothing.
-  private mutating func answer(_ change: ChangeRequest) {
-    do throws(ResponseError) {
-      try checkPhase(of: ChangeRequest.method)
-      if store?.isInDoubt == true, mergeAll() { push() }
-      try changeNote(change.params)
-      respond(toChange: change.id, change.params.version)
-    } catch {
-      refuse(change.id, error)
-    }
-    endAnswer(ChangeRequest.method)
-  }
-
   private mutating func endAnswer(_ name: String) {
+    if requests.group != nil { return }
     reportRecovery()
     if client.isTracing { trace("answered \(name)") }
     push()

@@ -9,13 +9,13 @@ extension NotesServer {
   mutating func asOneStep(
     _ body: (inout NotesServer) throws(ResponseError) -> Void
   ) throws(ResponseError) {
-    do { try store!.beginBatch() } catch { throw ResponseError(error) }
+    do { try store!.beginGroup() } catch { throw ResponseError(error) }
     requests.batch = RunningBatch()
     do throws(ResponseError) {
       try body(&self)
       try finishStep()
     } catch {
-      store!.abandonBatch()
+      store!.abandonGroup()
       requests.batch = nil
       throw error
     }
@@ -23,7 +23,7 @@ extension NotesServer {
 
   private mutating func finishStep() throws(ResponseError) {
     let effects = requests.batch?.effects ?? Effects()
-    let changes = store!.batchedChanges
+    let changes = store!.groupedChanges
     let notes = Set(effects.notes(by: nil).keys)
     let editors = notes.flatMap { openTexts.editors(of: $0) }
     for editor in editors {
@@ -31,7 +31,7 @@ extension NotesServer {
         journal?.append(.step(change, isJoined: change != changes.first), of: editor)
       }
     }
-    do { try store!.finishBatch() } catch { throw ResponseError(error) }
+    do { try store!.finishGroup() } catch { throw ResponseError(error.cause) }
     requests.batch = nil
     record(effects, from: nil)
     for editor in editors {

@@ -32,8 +32,8 @@ struct OpenTexts {
   var mergedWork = 0
   /// The number of times that cursors of attachments have moved, come or gone.
   private(set) var cursorMoves = 0
-  /// The texts before the burst that is carried out; nil if there is none.
-  private var burst: BurstUndo?
+  /// The texts before the group of changes that is carried out; nil if there is none.
+  private var undo: OpenTextsUndo?
 
   // MARK: - Attachments
 
@@ -211,7 +211,7 @@ struct OpenTexts {
     var last: NoteID?
     for (note, effect) in effects.text {
       guard let place = texts.place(of: note) else { continue }
-      burst?.willAppend(to: note, after: texts[place: place].count)
+      undo?.willAppend(to: note, after: texts[place: place].count)
       texts[place: place].append(effect, from: source)
       if note != last {
         for id in texts[place: place].attachments { noteUntold(id) }
@@ -226,13 +226,13 @@ struct OpenTexts {
   /// Notes elements that an attachment removed after others had removed them, unseen by its client, or that its changes brought as dividers.
   mutating func record(repeated removals: [ElementRange], on note: NoteID, from source: Int) {
     guard !removals.isEmpty, let place = texts.place(of: note) else { return }
-    burst?.willAppend(to: note, after: texts[place: place].count)
+    undo?.willAppend(to: note, after: texts[place: place].count)
     texts[place: place].append(repeated: removals, from: source)
   }
 
   /// Forgets the arrivals that every client of a note has seen, if there are many.
   mutating func trim(_ note: NoteID) {
-    guard burst == nil, let place = texts.place(of: note), texts[place: place].isLong else {
+    guard undo == nil, let place = texts.place(of: note), texts[place: place].isLong else {
       return
     }
     texts[place: place].trim(seenByAll: seen(of: texts[place: place]))
@@ -253,17 +253,17 @@ struct OpenTexts {
 
   /// True if the client's next change may become a part of its last step.
   func isStepOpen(of attachment: Int) -> Bool {
-    burst?.isStepOpen(of: attachment) ?? self[undoListOf: attachment].isOpen
+    undo?.isStepOpen(of: attachment) ?? self[undoListOf: attachment].isOpen
   }
 
   /// The last change of a client's last step; nil if it has made none.
   func lastChange(of attachment: Int) -> ChangeID? {
-    burst?.lastChange(of: attachment) ?? self[undoListOf: attachment].lastChange
+    undo?.lastChange(of: attachment) ?? self[undoListOf: attachment].lastChange
   }
 
   /// Notes a change of a client for its list of steps; nil for one that has changed nothing, which ends a step.
   mutating func record(step change: ChangeID?, joining isJoined: Bool, of attachment: Int) {
-    if burst != nil { return burst!.append(step: change, joining: isJoined, of: attachment) }
+    if undo != nil { return undo!.append(step: change, joining: isJoined, of: attachment) }
     if let change {
       self[undoListOf: attachment].record(change, joining: isJoined)
     } else if !isJoined {
@@ -271,32 +271,32 @@ struct OpenTexts {
     }
   }
 
-  // MARK: - Bursts
+  // MARK: - Groups of changes
 
-  /// Begins a burst of changes, which `takeBackBurst` takes back. Their steps are recorded at its end.
-  mutating func beginBurst() { burst = BurstUndo() }
+  /// Begins a group of changes, which `takeBackGroup` takes back. Their steps are recorded at its end.
+  mutating func beginGroup() { undo = OpenTextsUndo() }
 
-  /// Notes that an attachment is about to change. Does nothing outside a burst.
+  /// Notes that an attachment is about to change. Does nothing outside a group.
   mutating func willChange(_ id: Int) {
-    if burst?.knows(id) == false { burst!.append(attachments[existing: id]) }
+    if undo?.knows(id) == false { undo!.append(attachments[existing: id]) }
   }
 
-  /// Ends a burst: its changes have happened.
-  mutating func keepBurst() {
-    guard let done = burst else { return }
-    burst = nil
+  /// Ends a group: its changes have happened.
+  mutating func keepGroup() {
+    guard let done = undo else { return }
+    undo = nil
     for step in done.steps {
       record(step: step.change, joining: step.isJoined, of: step.attachment)
     }
     for (note, _) in done.counts { trim(note) }
   }
 
-  /// Ends a burst whose changes have not happened.
+  /// Ends a group whose changes have not happened.
   ///
   /// - Parameter isLeavingArrivals: whether the notebook has them nevertheless. Then somebody else has made them.
-  mutating func takeBackBurst(leavingArrivals isLeavingArrivals: Bool = false) {
-    guard let undone = burst else { return }
-    burst = nil
+  mutating func takeBackGroup(leavingArrivals isLeavingArrivals: Bool = false) {
+    guard let undone = undo else { return }
+    undo = nil
     for (note, count) in undone.counts {
       if isLeavingArrivals {
         self[text: note].disown(after: count)

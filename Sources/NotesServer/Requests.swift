@@ -39,8 +39,8 @@ struct Requests {
   var mark: RequestMark?
   /// The batch that is being carried out.
   var batch: RunningBatch?
-  /// The burst that is being carried out.
-  var burst: RunningBurst?
+  /// The group of changes that is being carried out.
+  var group: RunningGroup?
 
   /// True if there is one that is answered after work that takes a while.
   var hasWork: Bool { !lookups.isEmpty || !fileTasks.isEmpty }

@@ -103,9 +103,9 @@ import Testing
 
   @Test func `is no part of a batch`() throws {
     let store = try Self.open(Self.disk())
-    try store.beginBatch()
+    try store.beginGroup()
     #expect(throws: StoreError.self) { _ = try Self.create("a", in: store) }
-    store.abandonBatch()
+    store.abandonGroup()
     #expect(try Self.create("a", in: store) != nil)
   }
 }

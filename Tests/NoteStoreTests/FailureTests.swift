@@ -36,19 +36,6 @@ import Testing
     #expect(writer.damage == [])
   }
 
-  @Test func `refuses records made for a session that just ended`() throws {
-    var writer = try scratch.open()
-    try writer.append("one")
-    let first = writer.session()
-    let path = writer.livePath()
-    try writer.append("two")
-    try FileManager.default.removeItem(atPath: path)
-    #expect(throws: StoreError.self) { () throws in try writer.append("three") }
-    #expect(writer.session().description != first.description)
-    try writer.append("four")
-    #expect(writer.appended == 3)
-  }
-
   @Test func `reads on in an abandoned file of ours, where others add to it`() throws {
     var writer = try scratch.open()
     try writer.append("one")

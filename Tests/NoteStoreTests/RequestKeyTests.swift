@@ -82,12 +82,12 @@ import Testing
 
   /// Makes some notes as one batch.
   private static func makeBatch(_ count: Int, in store: NoteStore) throws {
-    try store.beginBatch()
+    try store.beginGroup()
     do {
       for number in 0..<count { try make(UInt64(number), in: store) }
-      try store.finishBatch()
+      try store.finishGroup()
     } catch {
-      store.abandonBatch()
+      store.abandonGroup()
       throw error
     }
   }
@@ -157,11 +157,11 @@ import Testing
     let store = try Self.open(disk, &identities)
     try Self.makeBatch(2, in: store)
     let (session, revision) = (try store.nextSession(), store.notebook.revision)
-    try store.beginBatch()
+    try store.beginGroup()
     try Self.make(7, in: store)
-    #expect(store.batchedChanges == [ChangeID(replica: session, number: 3)])
-    store.abandonBatch()
-    #expect(store.notebook.revision == revision && store.batchedChanges == [])
+    #expect(store.groupedChanges == [ChangeID(replica: session, number: 3)])
+    store.abandonGroup()
+    #expect(store.notebook.revision == revision && store.groupedChanges == [])
     try Self.make(8, in: store)
     #expect(try store.nextSession() == session)
     #expect(try Self.notes(on: disk.afterKill()).all.count == 3)

@@ -7,38 +7,18 @@ extension LogFolder {
   ///
   /// Checks the open segment first: if it is no longer in its place (deleted,
   /// renamed over, linked, of another size), the session is given up here, so that the caller's next
-  /// change carries an identity under which no other process can go on. Call it for every change, right
-  /// before its identity is used. An identity is never given out again after a failure. Between `beginTurn()` and `endTurn()` the
-  /// first call looks, and those after it don't.
+  /// change carries an identity under which no other process can go on. Call it for every group of changes, right
+  /// before its identity is used. An identity is never given out again after a failure.
+  ///
+  /// No look is proof that the segment stays where it is: between the look and the write another program can take the file away. Then the changes are
+  /// in a file that no process finds any more, and in our memory. The next look finds it out, or the event of the watched folder before that: the
+  /// session ends, all of its records count as missing, and `republish` writes from memory what the folder lacks.
   ///
   /// Mints an identity in memory when there is none; writes nothing.
-  ///
-  /// - Parameter isLooking: whether to look; else the next append does it before it writes, and throws where the identity is no longer one
-  ///   to be used.
-  mutating func session(isLooking: Bool = true) -> Identifier {
-    if isLooking { _ = leaveUnlessOurs() }
-    return writer.nextSession(isChecked: isLooking)
+  mutating func session() -> Identifier {
+    leaveUnlessOurs()
+    return writer.nextSession()
   }
-
-  // One look is enough for all changes that are made without a pause: those for the requests of one read. No look is proof that the
-  // segment stays where it is. Between a look and the write after it another program can take the file away, and does so unseen; then
-  // the change is in a file that no process finds any more, and in our memory. It is the next look that finds it out, or the event of the
-  // watched folder before that: the session ends, all of its records count as missing, and `republish` writes from memory what the
-  // folder lacks. So what an acknowledged change needs is a look after it, while this process lives. There is one with the next read,
-  // with each request for the disk, and with each pass over the folder, whether a read makes one change or a thousand. Only the
-  // time grows in which a kill of this process, together with the file's removal, takes changes with it: by the time in which the
-  // rest of a read is carried out. Since that must stay a moment, a request that only looks something up, or a merge, requires another
-  // look: both may take long. A write into a file that has got its final name, or that another process has added to, is found by the
-  // same look, since neither has the status that we know.
-
-  /// Begins a time in which one look is enough, until `endTurn()`: the requests of one read are carried out.
-  mutating func beginTurn() { look = .due }
-
-  /// Ends it: there is a look with each change.
-  mutating func endTurn() { look = .always }
-
-  /// Requires another look: time has passed, or may have.
-  mutating func requireLook() { if look == .done { look = .due } }
 
   /// Appends records with one `write`; readers see all of them or none.
   ///
@@ -51,12 +31,8 @@ extension LogFolder {
     _ records: [(type: UInt8, payload: [UInt8])]
   ) throws(StoreError) {
     guard !records.isEmpty else { return }
-    mayHoldFailedAppend = false
     try writer.checkSize(records)
-    // The records were made for a session that has just ended.
-    if !writer.isChecked, let path = leaveUnlessOurs() { throw Self.replaced(path) }
     do { try writer.append(records) } catch {
-      mayHoldFailedAppend = writer.open?.mayHoldFailedAppend ?? false
       writer.open?.discardIfEmpty()
       abandon(takenAway: false)
       writer.releaseComplete()
@@ -70,21 +46,16 @@ extension LogFolder {
     }
   }
 
-  /// Gives up the current session if its file is not as this process left it; returns the file's path then.
-  ///
-  /// Does nothing if the one look that is enough has been taken.
-  private mutating func leaveUnlessOurs() -> String? {
-    if look == .done { return nil }
-    if look == .due { look = .done }
-    guard let file = writer.open else { return nil }
+  /// Gives up the current session if its file is not as this process left it.
+  private mutating func leaveUnlessOurs() {
+    guard let file = writer.open else { return }
     let place = file.place
-    guard place != .ours else { return nil }
+    guard place != .ours else { return }
     // A complete segment that was folded may be gone with its folder, and nothing is lost.
     let isFolded =
       place == .gone && file.isComplete && !file.needsSync
       && coverage.contains(file.numbers, of: file.session)
     abandon(takenAway: place == .gone && !isFolded)
-    return file.path
   }
 
   /// True if `count` bytes can be written into the notebook's folder now. Writes them to a file and removes it again.

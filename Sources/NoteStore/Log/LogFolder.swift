@@ -45,20 +45,6 @@ public struct LogFolder: ~Copyable {
   var ledger = FolderLedger()
   var disk: SyncState
   var watch: FolderWatch
-  /// The time of the next look whether the open segment is still in its place.
-  var look = Look.always
-
-  /// True if the records of the append that has failed last may all be in the file nevertheless, as where only the answer of the disk was
-  /// lost. Readers take all of them, or none.
-  var mayHoldFailedAppend = false
-
-  /// The times at which `session()` looks.
-  enum Look {
-    /// With each call.
-    case always
-    /// With the next call only, until `requireLook()`.
-    case due, done
-  }
 
   /// Opens a notebook for reading. Writes nothing and creates nothing; a folder that does not exist is
   /// an empty notebook.

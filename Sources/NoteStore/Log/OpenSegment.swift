@@ -99,12 +99,6 @@ final class OpenSegment {
     last += UInt64(records.count)
   }
 
-  /// True if all bytes of an append that has failed may be in the file.
-  var mayHoldFailedAppend: Bool {
-    guard let size = try? descriptor.status().size else { return true }
-    return size >= status.size + UInt64(encoder.bytes.count - encoder.start)
-  }
-
   /// Removes the file if its first append did not arrive, and the session's folder if it was the first segment:
   /// otherwise every attempt on a full disk would leave one behind. No process can have read anything in it.
   func discardIfEmpty() {

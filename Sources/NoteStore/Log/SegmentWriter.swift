@@ -16,8 +16,6 @@ struct SegmentWriter {
   private(set) var appended: UInt64 = 0
   /// All sessions of this process, those that ended included.
   private(set) var sessions: Set<Identifier> = []
-  /// True if the open segment was checked to be in its place since the last append.
-  private(set) var isChecked = false
   /// The identity of the session that the next append begins.
   private var minted: Identifier?
   private let root: NotebookRoot
@@ -46,10 +44,7 @@ struct SegmentWriter {
   var session: Identifier? { open?.session }
 
   /// The identity under which the next append is written. Mints one in memory when there is none.
-  ///
-  /// - Parameter isChecked: whether the open segment was just checked to be in its place.
-  mutating func nextSession(isChecked: Bool = true) -> Identifier {
-    self.isChecked = isChecked
+  mutating func nextSession() -> Identifier {
     if let open { return open.session }
     if minted == nil { minted = root.makeIdentifier() }
     return minted!
@@ -57,7 +52,6 @@ struct SegmentWriter {
 
   /// Gives up the session; returns its last segment.
   mutating func endSession() -> OpenSegment? {
-    isChecked = false
     minted = nil
     predecessor = nil
     let last = open
@@ -85,7 +79,6 @@ struct SegmentWriter {
 
   /// Appends records to the open segment. Begins a session or a segment first if there is none that is open.
   mutating func append(_ records: [(type: UInt8, payload: [UInt8])]) throws(StoreError) {
-    isChecked = false
     if let open {
       if open.isComplete { try beginSegment(after: open) }
     } else if let predecessor, predecessor.header.session == minted {

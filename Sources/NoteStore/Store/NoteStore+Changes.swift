@@ -29,7 +29,7 @@ extension NoteStore {
   static var largestChange: Int { largestChangeSet - 256 }
 
   /// Makes one change of operations on the present notebook. When this returns, the change is in the log and survives the
-  /// end of the process.
+  /// end of the process; in a group, when that is finished.
   ///
   /// - Parameters:
   ///   - expected: the session that the operations were planned for, if they name it.
@@ -37,60 +37,63 @@ extension NoteStore {
   ///   - author: who makes the change; nil for nobody in particular.
   ///   - isImport: whether the change is made from files that a user imports.
   ///   - request: the request for which it is made, if that has a key.
-  ///   - created: changes in the notebook that are written with it, in front of it.
   ///   - announce: called with the change's name before the change is written. No other change ever gets this name. When
-  ///     it throws, the change is not made.
+  ///     it throws, the change is not made; in a group it must not throw.
   /// - Throws: the error that kept the change from being written, `tooLarge` for one that could not travel. It did not happen then.
   @discardableResult
   public func commit(
     _ operations: [Change.Operation], as expected: ReplicaID? = nil, at now: Int64,
     by author: Author? = nil, isImport: Bool = false, request: RequestMark? = nil,
-    following created: ChangeSet = ChangeSet(),
     announce: (ChangeID) throws(StoreError) -> Void = { _ in }
   ) throws(StoreError) -> Effects {
-    let session = try nextSession()
-    guard expected == nil || expected == session else {
-      throw failure(.other, "the session has ended; plan the change anew")
-    }
-    let planned = try reading { book throws(ArchiveFailure) in
-      try book.encodedChange(
-        by: session, at: now, isImport: isImport, request: request, author: author,
-        in: &own.entries,
-        operations)
-    }
-    var isMade = false
-    // A change that was not made has no entry, and the entries that are open are looked up again.
-    defer { if !isMade { own.entries = OpenEntries() } }
-    guard let encoded = planned else {
-      throw failure(.tooLarge, "too many replicas have written there")
-    }
-    var records = [(type: RecordType.change.rawValue, payload: encoded.bytes)]
-    if !created.isEmpty { records.insert(record(created), at: 0) }
-    let size = records.reduce(0) { $0 + $1.payload.count }
-    guard size <= Self.largestChange else {
-      throw failure(.tooLarge, "it takes more than 64 MiB")
-    }
-    let batching = batching
-    guard batching?.hasRoom(for: encoded) ?? true else {
-      throw failure(.tooLarge, "they take more than 64 MiB together")
-    }
-    do {
-      try announce(encoded.change.id)
-      if batching == nil { try append(records) }
-    } catch {
+    let isAlone = own.group == nil
+    if isAlone { try beginGroup() }
+    // A group that was written, or given up, is none any more.
+    defer { if isAlone { abandonGroup() } }
+    let change = try plan(
+      operations, as: expected, at: now, by: author, isImport: isImport, request: request)
+    do { try announce(change.change.id) } catch {
       // Otherwise the next change would have the same name.
       folder.endSession()
       throw error
     }
-    isMade = true
-    // Those that are gathered are counted together, when they are written.
-    if let batching {
-      batching.append(encoded)
-    } else {
-      own.written[session] += 1
-      archiving.unkept += size
+    own.group!.append(change)
+    if isAlone { try writeAlone() }
+    return notebook.apply(change)
+  }
+
+  /// Plans the next change of the group.
+  private func plan(
+    _ operations: [Change.Operation], as expected: ReplicaID? = nil, at now: Int64,
+    by author: Author?, isImport: Bool, request: RequestMark? = nil
+  ) throws(StoreError) -> EncodedChange {
+    let group = own.group!
+    guard expected == nil || expected == group.session else {
+      throw failure(.other, "the session has ended; plan the change anew")
     }
-    return notebook.apply(encoded)
+    var isPlanned = false
+    // A change that is not made has no entry, and the entries that are open are looked up again.
+    defer { if !isPlanned { own.entries = OpenEntries() } }
+    let planned = try reading { book throws(ArchiveFailure) in
+      try book.encodedChange(
+        by: group.session, at: now, isImport: isImport, request: request, author: author,
+        in: &own.entries, operations)
+    }
+    guard let change = planned else {
+      throw failure(.tooLarge, "too many replicas have written there")
+    }
+    guard group.hasRoom(for: change) else {
+      let isAlone = group.records.isEmpty
+      throw failure(
+        .tooLarge, isAlone ? "it takes more than 64 MiB" : "they take more than 64 MiB together")
+    }
+    isPlanned = true
+    return change
+  }
+
+  /// Writes a group of one change, which is not applied yet.
+  private func writeAlone() throws(StoreError) {
+    do { try finishGroup() } catch { throw error.cause }
   }
 
   /// Makes changes that are named by their content, and one of this session that follows them: with one write. When this returns, they are in
@@ -106,47 +109,35 @@ extension NoteStore {
   /// - Returns: the effects; nil if nothing was done.
   /// - Throws: the error that kept the changes from being written; none happened then.
   public func commit(
-    _ created: [ContentAddressedChange], then plan: () -> [Change.Operation]?, at now: Int64,
+    _ created: [ContentAddressedChange], then operations: () -> [Change.Operation]?, at now: Int64,
     by author: Author? = nil, isImport: Bool = false,
     announce: () throws(StoreError) -> Void = {}
   ) throws(StoreError) -> Effects? {
     if notebook.version.contains(created[0].id) { return nil }
-    guard batching == nil else { throw failure(.other, "it can't be one of a batch") }
-    var isMade = false
-    defer { if !isMade { takeOut(created) } }
-    let changes = ContentAddressedChange.changeSet(of: created)
+    guard own.group == nil else { throw failure(.other, "it can't be one of a batch") }
+    try beginGroup(creating: created)
+    defer { abandonGroup() }
     let merged = try reading { book throws(ArchiveFailure) in
-      var pending = PendingChanges(changes)
+      var pending = PendingChanges(ContentAddressedChange.changeSet(of: created))
       let merged = book.drain(&pending)
       if let unreadable = merged.unreadable { throw unreadable }
       return merged
     }
     if let refused = merged.refused.first { throw failure(.tooLarge, refused.reason) }
-    guard let operations = plan() else { return nil }
+    guard let operations = operations() else { return nil }
+    let change = try plan(operations, at: now, by: author, isImport: isImport)
+    do { try announce() } catch {
+      // Otherwise the next change would have the same name.
+      folder.endSession()
+      throw error
+    }
+    own.group!.append(change)
+    try writeAlone()
     var effects = merged.effects.ofThisProcess
-    effects.merge(
-      try commit(
-        operations, at: now, by: author, isImport: isImport, following: changes
-      ) { _ throws(StoreError) in try announce() })
-    isMade = true
+    effects.merge(notebook.apply(change))
     // Changes that were read before may have waited for these.
     merging.pending.retry()
     return effects
-  }
-
-  /// Takes changes that are not written out of the notebook. Nothing follows them.
-  private func takeOut(_ changes: [ContentAddressedChange]) {
-    for change in changes.reversed() where notebook.version.contains(change.id) {
-      func book() -> NoteBook? { try? notebook.without(changesOf: change.id.replica, after: 0) }
-      guard let before = book() ?? (giveUpArchive() ? book() : nil) else {
-        // Neither the archive nor the folder can be read. So the change stays, and is written from memory when that can be done.
-        folder.needsRepublish = true
-        return
-      }
-      notebook = before
-      // The archive that is being written is one of the notebook that was left.
-      archiving.writing = nil
-    }
   }
 
   /// Ends the entry of history that our session is writing about a note: the next change begins another.
@@ -161,14 +152,9 @@ extension NoteStore {
   ///
   /// - Throws: the error that keeps these changes from being written again.
   public func nextSession() throws(StoreError) -> ReplicaID {
-    if let batching { return batching.session }
-    return try nextSession(isLooking: true)
-  }
-
-  /// - Parameter isLooking: whether to look now that the open segment is in its place; else the write does it.
-  func nextSession(isLooking: Bool) throws(StoreError) -> ReplicaID {
+    if let group = own.group { return group.session }
     goOn()
-    var session = folder.session(isLooking: isLooking)
+    var session = folder.session()
     if isInDoubt, !republishing.isDiskFailing || folder.needsRepublish {
       try republish()
       session = folder.session()
@@ -181,16 +167,6 @@ extension NoteStore {
     }
     return session
   }
-
-  /// Begins a turn: the requests of one read are carried out, without waiting for anything. One look whether our open segment is still in
-  /// its place is enough then; see `LogFolder.session()`.
-  public func beginTurn() { folder.beginTurn() }
-
-  /// Ends the turn.
-  public func endTurn() { folder.endTurn() }
-
-  /// Notes that something was done in the turn that may have taken a while: another look is needed before the next change.
-  public func requireLook() { folder.requireLook() }
 
   /// Goes on with the session that another process has left, if all of it is known here, and nothing else.
   private func goOn() {
@@ -236,7 +212,6 @@ extension NoteStore {
     _ decoded: (notebook: Identifier, changes: ChangeSet), adopting isAdopting: Bool
   ) throws(MergeError) -> Effects {
     if decoded.changes.isEmpty { return Effects() }
-    folder.requireLook()
     let isForeign = identity != nil && !folder.isOurs(decoded.notebook)
     if isForeign, !isAdopting { throw .foreign(decoded.notebook) }
     var (merged, effects) = (notebook, Effects())

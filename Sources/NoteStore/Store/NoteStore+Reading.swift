@@ -77,8 +77,8 @@ extension NoteStore {
   ///   holds.
   @discardableResult
   public func giveUpArchive() -> Bool {
-    // The changes of a batch are not in the folder yet.
-    guard archiving.size > 0, batching == nil else { return false }
+    // The changes of a group are not in the folder yet.
+    guard archiving.size > 0, own.group == nil else { return false }
     stateFolder?.removeArchive()
     guard let found = try? NoteStore(rereading: path, on: folder.root.system),
       let book = rebuilt(from: found.notebook)

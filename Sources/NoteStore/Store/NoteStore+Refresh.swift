@@ -43,7 +43,6 @@ extension NoteStore {
   ///   - limit: the work of merging after which to stop.
   ///   - size: about so many bytes are read at once.
   func proceed(atMost limit: Int = .max, reading size: Int = .max) -> Effects {
-    folder.requireLook()
     if !merging.pending.isReady { readPiece(size) }
     return mergePending(atMost: limit)
   }

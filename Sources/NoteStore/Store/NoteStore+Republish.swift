@@ -20,7 +20,6 @@ extension NoteStore {
     guard folder.appended > 0 || folder.needsRepublish || republishing.missing != nil else {
       return
     }
-    folder.requireLook()
     _ = folder.session()
     do {
       try republish()

@@ -34,8 +34,6 @@ public final class NoteStore {
   private var seenBranches = 0
   /// Reports about changes that were read and could not be merged.
   private(set) var refusals: [LogFolder.Damage] = []
-  /// The changes that are made together and not written yet: those of a batch or a burst.
-  private var gathered: Batching?
   /// The bytes of the largest append that was refused lately; nil if the last one was accepted.
   private var refusedSize: Int?
 
@@ -117,12 +115,6 @@ public final class NoteStore {
 
   // MARK: - Appending
 
-  /// The batch or burst that was begun and is not written.
-  var batching: Batching? {
-    get { gathered }
-    set { gathered = newValue }
-  }
-
   func append(_ changes: ChangeSet) throws(StoreError) {
     try append([record(changes)])
   }
@@ -138,23 +130,15 @@ public final class NoteStore {
   }
 
   /// Appends records with one write.
-  ///
-  /// - Parameter isTriedAgain: whether it is no refusal yet if it fails.
-  func append(
-    _ records: [(type: UInt8, payload: [UInt8])], isTriedAgain: Bool = false
-  ) throws(StoreError) {
+  func append(_ records: [(type: UInt8, payload: [UInt8])]) throws(StoreError) {
     do {
       try folder.append(records)
       refusedSize = nil
     } catch {
-      if error.reason != .tooLarge, !isTriedAgain { noteRefusal(of: records) }
+      let size = records.reduce(0) { $0 + $1.payload.count }
+      if error.reason != .tooLarge { refusedSize = max(refusedSize ?? 0, size) }
       throw error
     }
-  }
-
-  /// Notes that the disk has refused records.
-  func noteRefusal(of records: [(type: UInt8, payload: [UInt8])]) {
-    refusedSize = max(refusedSize ?? 0, records.reduce(0) { $0 + $1.payload.count })
   }
 
   /// True if the last change could not be written.

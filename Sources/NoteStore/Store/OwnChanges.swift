@@ -7,4 +7,6 @@ struct OwnChanges {
   var written = Version()
   /// The entries of history that its session is writing.
   var entries = OpenEntries()
+  /// Those that are made together and not written yet.
+  var group: ChangeGroup?
 }

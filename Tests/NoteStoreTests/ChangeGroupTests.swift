@@ -6,7 +6,7 @@ import Testing
 @testable import NoteStore
 
 /// Changes that are written together, beside the same ones alone.
-@Suite struct `Changes that are gathered` {
+@Suite struct `A group of changes` {
   private static let path = "/home/notes"
 
   /// A store of its own disk; the same identifiers in each.
@@ -28,29 +28,24 @@ import Testing
     }
   }
 
-  @Test func `count as much as alone, once they are written`() throws {
+  @Test func `counts as much as its changes alone, once it is written`() throws {
     let alone = try Self.open()
     try Self.make(5, in: alone)
-    let (burst, batch) = (try Self.open(), try Self.open())
-    try burst.beginBurst()
-    try Self.make(5, in: burst)
-    #expect(burst.archiving.unkept == 0 && burst.own.written.isEmpty)
-    guard case .written = burst.finishBurst() else { throw Failure("not written") }
-    try batch.beginBatch()
-    try Self.make(3, in: batch)
-    #expect(batch.batchedChanges == (1...3).map { change(batch, $0) })
-    batch.abandonBatch()
-    #expect(
-      batch.archiving.unkept == 0 && batch.own.written.isEmpty && batch.notebook.version.isEmpty)
-    try batch.beginBatch()
-    try Self.make(5, in: batch)
-    try batch.finishBatch()
+    let together = try Self.open()
+    try together.beginGroup()
+    try Self.make(3, in: together)
+    #expect(together.groupedChanges == (1...3).map { change(together, $0) })
+    #expect(together.archiving.unkept == 0 && together.own.written.isEmpty)
+    together.abandonGroup()
+    #expect(together.archiving.unkept == 0 && together.own.written.isEmpty)
+    #expect(together.notebook.version.isEmpty)
+    try together.beginGroup()
+    try Self.make(5, in: together)
+    try together.finishGroup()
     #expect(alone.archiving.unkept > 5)
-    for store in [burst, batch] {
-      #expect(store.archiving.unkept == alone.archiving.unkept)
-      #expect(store.own.written == alone.own.written)
-      #expect(store.own.written == store.notebook.version)
-    }
+    #expect(together.archiving.unkept == alone.archiving.unkept)
+    #expect(together.own.written == alone.own.written)
+    #expect(together.own.written == together.notebook.version)
   }
 
   private func change(_ store: NoteStore, _ number: UInt64) -> ChangeID {
