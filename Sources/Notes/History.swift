@@ -1,3 +1,4 @@
+internal import Bytes
 internal import ReplicatingTypes
 
 /// The changes of one replica, as it encoded them, one after the other: all of them, or those that are not in the archive.
@@ -149,3 +150,106 @@ struct History: Identifiable, Sendable {
     return rest
   }
 }
+
+// Digests of histories, by which two notebooks find out whether they know the same changes under the same names.
+//
+// A name says who made a change, not what it is. Two processes that go on as one (a machine that was resumed twice, a container's
+// checkpoint, a forgery) give the same names to different changes, and every comparison of versions calls them known.
+//
+// The digest of a replica's first n changes is the first 8 bytes of SHA-256 of the digest before the last of them and the hash of that
+// change (ContentAddressedChange.swift), 8 bytes each, big-endian; before the first change it is 0. So what is redacted changes no digest. The digest of a version is the same of
+// each replica in order, 16 bytes, with its number and the digest up to there, 8 bytes each, big-endian.
+//
+// They are made when they are asked for, not with each change, and the archive keeps those of its last changes. 64 bits are enough
+// against accidents. Who forges a session may find two histories of it with one digest by 2^32 tries; for a session of somebody else it
+// takes 2^64.
+
+/// The digest of the first changes of a replica.
+struct HistoryDigest: Sendable {
+  /// How many changes they are.
+  private(set) var number: UInt64 = 0
+  private(set) var value: UInt64 = 0
+
+  /// Of no changes.
+  init() {}
+
+  init(number: UInt64, value: UInt64) {
+    self.number = number
+    self.value = value
+  }
+
+  /// Adds the next change. `buffer` is memory for the bytes that are hashed.
+  mutating func append(_ encoded: ArraySlice<UInt8>, _ buffer: inout [UInt8]) {
+    buffer.removeAll(keepingCapacity: true)
+    buffer.appendBigEndian(value)
+    buffer.appendBigEndian(ChangeHash.hash(of: encoded))
+    number += 1
+    value = SHA256.prefix64(of: buffer[...])
+  }
+}
+
+extension [UInt8] {
+  mutating func appendBigEndian(_ word: UInt64) {
+    Swift.withUnsafeBytes(of: word.bigEndian) { append(contentsOf: $0) }
+  }
+}
+
+/// The replicas that an author has named in its changes, in that order.
+struct Mentions: Equatable, Sendable {
+  private(set) var replicas: [ReplicaID] = []
+  /// Where each of them stands, as soon as they are many: looking at a few takes less time than hashing.
+  private var places: [ReplicaID: Int] = [:]
+
+  func place(of replica: ReplicaID) -> Int? {
+    places.isEmpty ? replicas.firstIndex(of: replica) : places[replica]
+  }
+
+  mutating func append(_ replica: ReplicaID) {
+    replicas.append(replica)
+    if replicas.count > 16 {
+      places[replica] = replicas.count - 1
+    } else if replicas.count == 16 {
+      for (place, replica) in replicas.enumerated() { places[replica] = place }
+    }
+  }
+
+  /// Forgets those that were named last, down to `count` of them.
+  mutating func removeLast(downTo count: Int) {
+    while replicas.count > count { places[replicas.removeLast()] = nil }
+    if count < 16 { places = [:] }
+  }
+}
+
+/// An array that never moves what it has: for what grows to a million while a client waits.
+///
+/// Growing moves the elements of one segment at most. So an append is O(1), not only on average; and in a copy a change copies one segment.
+struct SegmentedArray<Element>: RandomAccessCollection {
+  /// Elements of a segment, a power of two.
+  private static var segment: Int { 1024 }
+
+  /// All but the last are full; the last isn't empty.
+  private var segments: [[Element]] = []
+  private(set) var count = 0
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { count }
+
+  subscript(index: Int) -> Element {
+    _read { yield segments[index / Self.segment][index % Self.segment] }
+    _modify { yield &segments[index / Self.segment][index % Self.segment] }
+  }
+
+  mutating func append(_ element: Element) {
+    if count % Self.segment == 0 { segments.append([]) }
+    segments[count / Self.segment].append(element)
+    count += 1
+  }
+
+  mutating func removeLast() -> Element {
+    count -= 1
+    if count % Self.segment == 0 { return segments.removeLast()[0] }
+    return segments[count / Self.segment].removeLast()
+  }
+}
+
+extension SegmentedArray: Sendable where Element: Sendable {}

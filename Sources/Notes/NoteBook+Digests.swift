@@ -1,7 +1,7 @@
 internal import Bytes
 public import ReplicatingTypes
 
-// Digests of the histories of replicas: see HistoryDigest.swift.
+// Digests of the histories of replicas: see History.swift.
 
 extension NoteBook {
   /// The digest of a version, all of it known here. O(replicas), and the changes since the archive that were not looked at before.

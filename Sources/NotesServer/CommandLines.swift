@@ -1,3 +1,5 @@
+internal import NoteStore
+
 /// Command lines of this program that its user can run as they are printed, in any folder: with the notebook and all options in effect, quoted
 /// for a shell.
 public struct CommandLines: Sendable {
@@ -41,5 +43,18 @@ public struct CommandLines: Sendable {
       : "'"
         + word.split(separator: "'", omittingEmptySubsequences: false)
         .joined(separator: "'\\''") + "'"
+  }
+}
+
+extension NotesServer {
+  /// The command line that does something with this notebook.
+  func commandLine(_ words: String...) -> String {
+    environment.commandLines.line(words, notebook: store?.path ?? environment.folder)
+  }
+
+  /// The command line that does something with the mirror of this process.
+  func mirrorLine(_ option: String) -> String {
+    let path = environment.commandLines.absolute(expandingHome(environment.mirror ?? ""))
+    return commandLine("mirror", option, path)
   }
 }

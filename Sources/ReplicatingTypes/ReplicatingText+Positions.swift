@@ -71,3 +71,100 @@ extension ReplicatingText {
     return found.before
   }
 }
+
+/// The units in which places in a text are counted.
+public enum TextUnit: CaseIterable, Sendable {
+  /// Bytes of UTF-8, the unit of all offsets.
+  case utf8
+  case utf16
+  /// Unicode scalars.
+  case utf32
+  /// Lines, from 0, separated by "\n" and by nothing else. A line's place is its beginning; a place's line is the one that
+  /// holds it.
+  case line
+}
+
+/// Text from strings and back.
+///
+///     var replica = Replica(id: ReplicaID(high: 0, low: 1))
+///     var text = ReplicatingText("milk", by: &replica)
+///     text.append(", eggs", by: &replica)
+///     text.insert("oat ", at: 0, by: &replica)
+///     text.become("oat milk, two eggs", by: &replica)
+///     String(text)  // "oat milk, two eggs"
+///
+/// There is no literal, and no text from a string alone: what it held would have no author, and two replicas that began with
+/// it would have it twice, or two texts that never meet.
+extension ReplicatingText {
+  /// A text that a replica has typed, as one change; as none if it is empty.
+  public init(_ string: String, by replica: inout Replica) {
+    self.init()
+    insert(string, at: 0, by: &replica)
+  }
+
+  /// Inserts a string, as one change; an empty one is none.
+  ///
+  /// Traps where `offset`, in bytes of UTF-8, is outside the text or inside a scalar, and where the string holds U+0000: other replicas would refuse the
+  /// change. O(log n + bytes).
+  public mutating func insert(_ string: String, at offset: Int, by replica: inout Replica) {
+    insert(Array(string.utf8).span, at: offset, by: &replica)
+  }
+
+  /// Inserts a string at the end, as `insert` does.
+  public mutating func append(_ string: String, by replica: inout Replica) {
+    insert(string, at: count, by: &replica)
+  }
+
+  /// Makes the text equal to a string by what differs: for views that tell their text, and not what was typed. Nothing else is touched, so what others insert
+  /// or remove elsewhere at the same time stays.
+  ///
+  /// Traps where the string holds U+0000. As `textDifference` O(bytes), and bounded where much differs; for each edit O(log n).
+  public mutating func become(_ string: String, by replica: inout Replica) {
+    replace(textDifference(from: utf8, to: Array(string.utf8)), by: &replica)
+  }
+}
+
+extension String {
+  /// The text. O(count + n).
+  public init(_ text: ReplicatingText) { self = text.string }
+}
+
+/// Parts of a text, between two offsets in UTF-8 bytes.
+///
+///     var replica = Replica(id: ReplicaID(high: 0, low: 1))
+///     var text = ReplicatingText("oat milk", by: &replica)
+///     text[4..<8]  // "milk"
+///     text.replace(0..<3, with: "rice", by: &replica)
+///     text.string  // "rice milk"
+///
+/// A text is no `Collection`: `utf8` and `string` are, and which of them is meant has to be said. The offset of an index of a
+/// string is `string.utf8.distance(from: string.startIndex, to: index)`; of a place in other units it is
+/// `convert(place, from: .utf16, to: .utf8)`, which is `nil` inside a scalar.
+extension ReplicatingText {
+  /// True if nothing is visible. O(1).
+  public var isEmpty: Bool { count == 0 }
+
+  /// A part of the text. Traps when it reaches beyond the text or tears a scalar; `utf8(in:)` does not. O(log n + bytes + pieces).
+  public subscript(range: Range<Int>) -> String {
+    guard let part = utf8(in: range) else {
+      preconditionFailure("bytes \(range) of a text of \(count) bytes")
+    }
+    guard let string = String(validating: part, as: UTF8.self) else {
+      preconditionFailure("bytes \(range) of a text, which tear a scalar")
+    }
+    return string
+  }
+
+  /// Puts a string in the place of a part, by a change for the insertion and one for each stretch that is removed. Traps as
+  /// `replace(_:by:)` does. O(n + runs) to copy, and O(log n + bytes).
+  public mutating func replace(
+    _ range: Range<Int>, with string: String, by replica: inout Replica
+  ) {
+    replace([Edit(range: range, replacement: Array(string.utf8))], by: &replica)
+  }
+
+  /// Removes all that is visible, as one change; of an empty text as none. What others insert meanwhile stays. O(pieces).
+  public mutating func removeAll(by replica: inout Replica) {
+    remove(0..<count, by: &replica)
+  }
+}

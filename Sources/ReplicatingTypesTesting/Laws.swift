@@ -251,3 +251,26 @@ extension History where Value: BinaryCodable, Value.Changes: BinaryCodable {
     _ = try readAgain(result)
   }
 }
+
+/// Random numbers that are the same on every machine and in every run for the same seed: SplitMix64 (Steele, Lea, Flood: Fast Splittable
+/// Pseudorandom Number Generators, 2014).
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  /// The numbers that belong to a seed.
+  public init(seed: UInt64) { state = seed }
+
+  public mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+
+  /// A number from 0 to `bound` - 1.
+  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+
+  /// True in `percent` of a hundred calls.
+  mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
+}

@@ -14,7 +14,7 @@ extension PeerLink {
     let now = environment.now
     switch PeerAddress(peer) {
     case .rclone(let remote)?:
-      let mirror = Mirror(of: remote, for: folder, environment)
+      let mirror = RemoteCopy(of: remote, for: folder, environment)
       self.init(isInteractive: isInteractive, now: now, mirror.next)
     case .folderOrCommand(let text, let words)?:
       let words =

@@ -11,7 +11,7 @@ internal import NotesServer
 ///
 /// A folder is served by a process of this program, so that a slow disk there never holds up the editor here. For a folder that
 /// only rclone reaches there are several programs: one fetches the files that are new there, one serves the local copy, one
-/// delivers the files that are new here; see `Mirror`.
+/// delivers the files that are new here; see `RemoteCopy`.
 final class PeerLink {
   /// An event at the peer.
   enum Event {
@@ -265,5 +265,25 @@ final class PeerLink {
   private var errorSuffix: String {
     let lines = String(decoding: errorOutput, as: UTF8.self).split(whereSeparator: \.isNewline)
     return lines.isEmpty ? "" : ": " + lines.suffix(3).joined(separator: "; ")
+  }
+}
+
+/// The part of the user's environment that is needed to reach peers. Only `main` reads it.
+struct PeerEnvironment {
+  /// The user's home folder: `~` at the beginning of a path.
+  var homeFolder: String?
+  /// The folder in which the user's programs keep their state; nil if there is none.
+  var stateFolder: String?
+  /// The folders in which commands are looked for, with colons between them.
+  var searchPath: String
+  /// The path of this program, of which a process serves a folder.
+  var program: String
+  /// Reads the clock.
+  var now: () -> ContinuousClock.Instant
+
+  /// A path with the home folder in the place of `~`.
+  func expanded(_ path: String) -> String {
+    guard path == "~" || path.hasPrefix("~/"), let homeFolder else { return path }
+    return homeFolder + path.dropFirst()
   }
 }

@@ -111,7 +111,7 @@ struct SourceRule: Sendable, CustomTestStringConvertible {
 
   /// `SystemFiles` reads the clock by which files are dated; `ChildProcess` hands the environment on; an `Author` of an app has a random identity.
   private static let exempt: Set = [
-    "Sources/ReplicatingTypesFoundation/Author.swift",
+    "Sources/ReplicatingTypesFoundation/Document.swift",
     "Sources/decent-notes/main.swift", "Sources/decent-notes/ChildProcess.swift",
     "Sources/NoteStore/System/SystemFiles.swift",
   ]

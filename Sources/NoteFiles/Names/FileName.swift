@@ -71,3 +71,60 @@ extension String {
 
   private func isCharacterBoundary(_ index: Index) -> Bool { Index(index, within: self) != nil }
 }
+
+/// The kinds of files that notes are read from.
+public enum FileType: Sendable {
+  /// `.md` and `.markdown`.
+  case markdown
+  /// `.txt`: read as Markdown is. Headers and headings are found in such files, too, and a file needs a place for tags.
+  case text
+  /// `.org`.
+  case org
+
+  /// The type of a file by the end of its name, in upper or lower case; `nil` for all other files, and for a name that is nothing but an end.
+  public init?(path: String) {
+    let name = path.utf8.split(separator: .slash, omittingEmptySubsequences: false).last!
+    guard let dot = name.lastIndex(of: .dot), dot > name.startIndex else { return nil }
+    switch String(Substring(name[dot...])).lowercased() {
+    case ".md", ".markdown": self = .markdown
+    case ".txt": self = .text
+    case ".org": self = .org
+    default: return nil
+    }
+  }
+
+  /// How files of the type have headers.
+  public var headerForm: FileHeader.Form { self == .org ? .comment : .plain }
+}
+
+/// The paths that notes may have.
+public enum NotePath {
+  /// The most bytes of a path.
+  public static let longest = 1024
+  /// The most bytes of each of its parts.
+  public static let longestPart = 255
+
+  /// The last part of a path. O(length).
+  public static func lastPart(_ path: String) -> String {
+    path.utf8.lastIndex(of: .slash).map { String(path[path.utf8.index(after: $0)...]) } ?? path
+  }
+
+  /// A path without what a note's file ends with. O(length).
+  public static func withoutSuffix(_ path: String) -> String {
+    LinkName.withoutSuffix(Array(path.utf8)[...]).text
+  }
+
+  /// True if a file may stand there: the path is relative, with `/` between its parts; none of them is empty, begins with a dot,
+  /// is too long, has a control character or one of the names that are left alone (`IgnoredNames`); and it ends as a type that is read (`FileType`).
+  ///
+  /// So no path leads out of the folder, or to what programs keep in hidden files, whoever has written it.
+  public static func isValid(_ path: String) -> Bool {
+    guard path.utf8.count <= longest, FileType(path: path) != nil,
+      IgnoredNames.kind(of: path) == .none
+    else { return false }
+    return path.utf8.split(separator: .slash, omittingEmptySubsequences: false).allSatisfy {
+      !$0.isEmpty && $0.first != .dot && $0.count <= longestPart
+        && $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+    }
+  }
+}

@@ -46,3 +46,13 @@ final class ChangeGroup {
     records.append((RecordType.change.rawValue, change.bytes))
   }
 }
+
+/// The changes that this process makes, as far as they are known.
+struct OwnChanges {
+  /// The number of changes that it wrote in each of its sessions.
+  var written = Version()
+  /// The entries of history that its session is writing.
+  var entries = OpenEntries()
+  /// Those that are made together and not written yet.
+  var group: ChangeGroup?
+}

@@ -1,11 +1,11 @@
-// This file and the others in this folder are the only ones that differ between systems. The branches for other systems than
-// Linux have not been run.
-
 #if os(Linux)
   import Glibc
 #else
   import Darwin
 #endif
+
+// This file and the others in this folder are the only ones that differ between systems. The branches for other systems than
+// Linux have not been run.
 
 /// The system's files. An interrupted call is made again; every other failure is passed on.
 final class SystemFiles: FileSystem {
@@ -244,4 +244,92 @@ extension FileStatus {
     #endif
     changed = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
+}
+
+/// The users who have access to what is created.
+enum Users {
+  /// The user who creates it.
+  case owner
+  /// Those who have access to the folder that it is created in, if that is a team's.
+  case ofFolder
+}
+
+// A NOTEBOOK OF A TEAM
+//
+// The setgid bit of a folder says that a team works in it: its group. What is created in it belongs to that group, which the system sees to,
+// and a folder has that bit, too. Any other folder is private inside, whatever its mode: 0755 and 0775 are what `mkdir` makes, and
+// nobody has asked for anything by that.
+//
+// The group gets what it needs, whatever the umask: in folders what it may do in the folder above, because each process creates a folder of
+// its own in `log`, and compaction removes the files of others; of files only reading, because no process writes to a file of another one.
+// A umask that kept this from the group would make a notebook that the team cannot read, which nobody can want who works in a folder of a
+// team. Other users get what they may do in the folder above, but for what the umask forbids them, and never write to a file. (The process's
+// umask is to forbid nothing to the owner and the group; see `userMask` of the program.)
+//
+// The modes are given with the call that creates, and not set afterwards: another process looks into a folder as soon as it is there. So a
+// default ACL counts, too, and a file system without modes refuses nothing.
+
+/// The modes of what is created in a folder.
+struct FileModes: Equatable {
+  let file: UInt32
+  let folder: UInt32
+
+  /// Access for the owner alone.
+  static let ofOwner = FileModes(file: 0o600, folder: 0o700)
+
+  private init(file: UInt32, folder: UInt32) {
+    self.file = file
+    self.folder = folder
+  }
+
+  /// The modes of what is created in a notebook's folder of the mode `mode`.
+  init(in mode: UInt32) {
+    guard mode & 0o2000 != 0 else {
+      self = .ofOwner
+      return
+    }
+    self.init(file: 0o600 | mode & 0o044, folder: 0o700 | mode & 0o1077)
+  }
+}
+
+/// The mounts of a Linux system, from `/proc/self/mountinfo`:
+///
+///     36 35 98:0 /mnt1 /mnt2 rw,noatime shared:1 - ext3 /dev/root rw,errors=continue
+///
+/// It is read to find out whether a file system is shared with other machines, or served by a program: there are no events for
+/// the changes that those make. And whether it is in memory.
+struct MountTable {
+  private var types: [Substring: Substring] = [:]
+
+  init(_ bytes: [UInt8]) {
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+      // The number of fields before the lone hyphen varies.
+      let fields = line.split(separator: " ")
+      guard fields.count > 3, let hyphen = fields.firstIndex(of: "-"),
+        hyphen + 1 < fields.count
+      else { continue }
+      types[fields[2]] = fields[hyphen + 1]
+    }
+  }
+
+  /// True if the file system with this number in `stat` is shared or served by a program.
+  func isShared(device: UInt64) -> Bool {
+    guard let type = type(of: device) else { return false }
+    return type == "fuse" || type.hasPrefix("fuse.") || Self.sharedTypes.contains(type)
+  }
+
+  /// True if the file system with this number in `stat` is in memory.
+  func isInMemory(device: UInt64) -> Bool { type(of: device) == "tmpfs" }
+
+  private func type(of device: UInt64) -> Substring? {
+    // These are glibc's `major` and `minor`, which are macros there.
+    let major = device >> 8 & 0xfff | device >> 32 & ~0xfff
+    let minor = device & 0xff | device >> 12 & 0xffff_ff00
+    return types["\(major):\(minor)"]
+  }
+
+  private static let sharedTypes: Set<Substring> = [
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "ceph", "afs", "lustre", "gfs2",
+    "ocfs2", "vboxsf", "vmhgfs",
+  ]
 }

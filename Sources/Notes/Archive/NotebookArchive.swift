@@ -18,7 +18,7 @@
 //                count*(session's place, number)   the notes that were purged: among the notes, in the trash, and without content
 //                count*(name, program)             the authors: counted UTF-8
 //                appendix                    counted bytes: the writer's own
-//     session  = 16 bytes of identity, the number of its last change, its digest (8; HistoryDigest.swift), and counted bytes:
+//     session  = 16 bytes of identity, the number of its last change, its digest (8; History.swift), and counted bytes:
 //                  lamport and time of the last change
 //                  count*(session's place)   the replicas it has named, in the order in which it did
 //                  count*(changes, author's place)   the authors that its changes name: by how much the number of the change exceeds

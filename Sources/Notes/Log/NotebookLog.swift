@@ -1,4 +1,4 @@
-internal import ReplicatingTypes
+public import ReplicatingTypes
 
 /// Goes back through what happened in a notebook, the newest first: entry by entry, in the logical time of their last changes.
 ///
@@ -116,5 +116,91 @@ extension NoteBook {
   public func summary(of id: NoteID) throws(ArchiveFailure) -> NoteSummary? {
     guard shelf.contains(id), !isPurged(id) else { return nil }
     return try shelf.summary(of: id, among: nil)
+  }
+}
+
+/// The changes that one author made to one note within some minutes, as one row of a history or log.
+///
+/// The changes of a replica are cut into sittings: a sitting ends when another author is named, with every tenth minute of the author's
+/// clock, and after at most 4,096 changes. The changes of one note in a sitting are one entry, and several where the author left the note
+/// alone for a minute, and where a change says that one begins (`OpenEntries` has when). So whether two changes are in one entry depends on
+/// the changes of the sitting alone, and not on those of others or on the place where reading begins.
+public struct LogEntry: Equatable, Sendable {
+  /// The last of the changes. Its revision is the state that its author saw then.
+  public let last: ChangeID
+  /// The number of the first of them.
+  public internal(set) var first: UInt64
+  /// The time of the last of them, by its author's clock. Milliseconds since 1970.
+  public let time: Int64
+  /// The note.
+  public let note: NoteID
+  /// The kinds of changes that were made.
+  public internal(set) var what: WhatHappened
+  /// The author of the changes; nil if none is named.
+  public let author: Author?
+  /// The last tick of logical time of the last change.
+  let lamport: UInt64
+
+  /// The state that its author saw after the last change.
+  public var revision: Revision { Revision(heads: [last]) }
+
+  var timestamp: LamportTimestamp { LamportTimestamp(count: lamport, replica: last.replica) }
+
+  /// A pause of so many milliseconds ends an entry.
+  static let pause: Int64 = 60_000
+  /// Sittings end with these intervals of the clock, in milliseconds.
+  private static let sitting: Int64 = 600_000
+  /// Sittings end with changes of these numbers.
+  static let mostChanges: UInt64 = 4096
+
+  /// True if a sitting ends with a change, by its time and that of the change behind it.
+  static func isSittingEnd(_ number: UInt64, at time: Int64, before next: Int64) -> Bool {
+    number.isMultiple(of: mostChanges) || interval(of: time) != interval(of: next)
+  }
+
+  /// A change that ends a sitting, with or behind another change, or the last there is.
+  static func end(of number: UInt64, upTo last: UInt64) -> UInt64 {
+    min(last, (number + mostChanges - 1) / mostChanges * mostChanges)
+  }
+
+  private static func interval(of time: Int64) -> Int64 {
+    // Rounded down, before 1970 too.
+    (time - (time % sitting + sitting) % sitting) / sitting
+  }
+}
+
+// What changes did with notes, read from their bytes.
+
+extension NoteBook {
+  /// The notes that changes are about which a version has not. O(replicas + those changes).
+  public func notes(changedSince version: Version) throws(ArchiveFailure) -> Set<NoteID> {
+    var notes: Set<NoteID> = []
+    try forEachEffect(after: version) { note, _ in notes.insert(note) }
+    return notes
+  }
+
+  /// Visits what changes did with notes which a version has not, replica by replica. O(replicas + those changes).
+  func forEachEffect(
+    after version: Version, _ body: (NoteID, WhatHappened) -> Void
+  ) throws(ArchiveFailure) {
+    for replica in self.version.replicas where version[replica] < self.version[replica] {
+      try forEachEffect(of: replica, in: version[replica] + 1...self.version[replica]) {
+        _, _, note, what in body(note, what)
+      }
+    }
+  }
+
+  /// Calls `body` with each note that a change of a replica, known here, has changed, once for each change. O(those changes).
+  func forEachEffect(
+    of replica: ReplicaID, in numbers: ClosedRange<UInt64>,
+    _ body: (_ number: UInt64, _ lamport: UInt64, NoteID, WhatHappened) -> Void
+  ) throws(ArchiveFailure) {
+    var reader = EffectReader(of: replica, mentions: try mentions(of: replica))
+    try forEachEncoded(of: replica, in: numbers) { number, encoded, lamport in
+      // A change that can't be read was applied once, and is damaged since: it is left out.
+      guard (try? reader.read(number, encoded)) != nil else { return true }
+      for (note, what) in reader.effects { body(number, lamport, note, what) }
+      return true
+    }
   }
 }

@@ -1,7 +1,7 @@
 internal import JSONRPC
 internal import NoteFiles
 internal import NoteStore
-internal import Notes
+public import Notes
 
 // The index of links is made while there is nothing else to do, from when a client has opened a note, and whoever asks for something in it reads
 // first what is unread. Who asks for a few names, in a notebook of which nobody has opened a note, reads only the notes that may have them: the archive
@@ -86,4 +86,14 @@ extension NotesServer {
   func content(of note: NoteID, withText hasText: Bool) throws(ResponseError) -> NoteContent? {
     try recall { book throws(ArchiveFailure) in try book.content(of: note, withText: hasText) }
   }
+}
+
+extension NoteKeys {
+  /// Keys by which the notes of an archive are found that have a name, and those that link to one: what `LinkIndex` is made of.
+  public static let links = NoteKeys(format: 3) { note in
+    NoteNames(note).keys + LinkIndex.targets(of: note).map { linking(to: $0) }
+  }
+
+  /// The key of the notes that link to a name with this key.
+  static func linking(to key: UInt64) -> UInt64 { ~key }
 }

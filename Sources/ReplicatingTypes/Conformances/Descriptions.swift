@@ -75,3 +75,17 @@ extension RefusedChanges: CustomStringConvertible {
 extension DecodingFailure: CustomStringConvertible {
   public var description: String { "The bytes can't be read, at byte \(offset): \(reason)." }
 }
+
+// Equal values have seen the same changes, so the version is what is hashed: O(replicas that ever changed the value).
+
+extension ReplicatingArray: Hashable where Element: Hashable {
+  public func hash(into hasher: inout Hasher) { hasher.combine(version) }
+}
+
+extension ReplicatingText: Hashable {
+  public func hash(into hasher: inout Hasher) { hasher.combine(version) }
+}
+
+extension ReplicatingOrderedSet: Hashable {
+  public func hash(into hasher: inout Hasher) { hasher.combine(version) }
+}

@@ -33,7 +33,7 @@ internal import NoteStore
 /// What is not what its name says does not get into it: a `decent.json` of a later version ends the exchange, as long as it is there; of
 /// a segment that is cut or damaged what can be read gets in, until the next exchange; anything else is dropped. All of that is fetched anew
 /// by each exchange, so nothing has to be done here when it is mended or removed there.
-final class Mirror {
+final class RemoteCopy {
   private let remote: String
   /// The folder of all that is kept for this remote; nil if there is no state folder.
   private let place: String?
