@@ -1,7 +1,9 @@
 internal import JSONRPC
 
 /// A request that clients can make: one row of the table of methods.
-struct Method: Sendable {
+///
+/// A class: each request looks its row up, and takes no copy of it.
+final class Method: Sendable {
   /// The time at which a request is answered.
   enum Kind: Sendable {
     /// At once, with the result that the action writes.
@@ -40,7 +42,16 @@ struct Method: Sendable {
   /// same.
   let needsAll: Bool
   /// True if a parameter that it does not have is an error. Where a filter was mistyped, the answer would have all.
-  var refusesUnknown = false
+  let refusesUnknown: Bool
+
+  private init(
+    name: String, kind: Kind, parameters: [Parameter], changesNotebook: Bool,
+    mayBeginNotebook: Bool, needsAll: Bool, refusesUnknown: Bool = false
+  ) {
+    (self.name, self.kind, self.parameters) = (name, kind, parameters)
+    (self.changesNotebook, self.mayBeginNotebook) = (changesNotebook, mayBeginNotebook)
+    (self.needsAll, self.refusesUnknown) = (needsAll, refusesUnknown)
+  }
 
   /// The method of this name.
   static func named(_ name: String) -> Method? { byName[name] }

@@ -45,7 +45,7 @@ extension NotesServer {
     switch message {
     case .request(_, "note/change", let params):
       // Results of requests with a key are remembered at once.
-      if Parameters(value: params)["requestKey"] != nil { return false }
+      if params["requestKey"]?.isNull == false { return false }
       return requests.group != nil || connection.input.hasMore && beginGroup()
     case .notification("note/cursor", _): return requests.group != nil
     default: return false

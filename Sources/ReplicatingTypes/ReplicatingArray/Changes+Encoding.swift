@@ -41,7 +41,10 @@ extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
 extension ReplicatingArray.Changes: BinaryCodable where Element: BinaryCodable {
   public func encode(into writer: inout ByteWriter) {
     let names = version.replicas
-    let indices = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
+    // Most have one author.
+    let indices =
+      names.count == 1
+      ? [:] : Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
     let places = authors.map { indices[$0] ?? 0 }
     var makers = names.indices.map { Maker($0, since: since[names[$0]]) }
     var parts: [[Range<Int>]] = Array(repeating: [], count: names.count)

@@ -18,6 +18,13 @@ extension ReplicatingArray: Replicable {
   public func changes(since version: Version) -> Changes {
     let value = settled
     let own = value.version
+    // All changes follow none.
+    if version.isEmpty, own.count == 1, let author = value.authors.first {
+      var changes = Changes(
+        since: version, version: own, lamport: value.lamport, authors: [author.id])
+      _ = value.list(0, since: version, &changes)
+      return changes
+    }
     var followed = FollowedChanges(of: own, since: version)
     var changes = Changes(
       since: Version(), version: Version(), lamport: followed.isEmpty ? 0 : lamport,
