@@ -19,9 +19,9 @@ while let argument = arguments.popFirst() {
       """
       swift run -c release Benchmarks [filter] [--traces DIR] [--json]
 
-      filter     the beginning of a group: replay, concurrent, encoding, encode, packed, memory, random, ordered,
-                 positions, difference, diverged, composed, rules, notebook, authors, and, of decent-notes, which must be built: folder, process, commands,
-                 search, sync, link (between machines), links (between notes), files
+      filter     the beginning of a group: replay, concurrent, encoding, encode, memory, difference, diverged, rules, notebook,
+                 authors, and, of decent-notes, which must be built: folder, process, commands, search, sync, link (between machines),
+                 links (between notes), files
       --traces   also replay the *.json.gz of a folder (https://github.com/josephg/editing-traces)
       --json     print one JSON object for machines instead of a table
       """)
@@ -58,19 +58,11 @@ if isWanted("concurrent") {
 }
 if isWanted("encoding") { for trace in flat { encodingRows(trace, &report) } }
 if isWanted("encode") { encodeRows(paper, &report) }
-if isWanted("packed") {
-  for trace in flat { packedRows(trace, &report) }
-  packedNotebookRows(&report)
-}
-if isWanted("random") { randomRows(&report) }
-if isWanted("ordered") { orderedRows(&report) }
-if isWanted("positions") { positionRows(&report) }
 if isWanted("difference") { differenceRows(&report) }
 if isWanted("diverged") {
   mergeRows(&report)
   divergedNotebookRows(&report)
 }
-if isWanted("composed") { composedRows(&report) }
 if isWanted("rules") { ruleRows(&report) }
 if isWanted("notebook") { notebookRows(&report) }
 if isWanted("authors") { authorRows(&report) }

@@ -23,7 +23,7 @@ struct BranchEncoder {
     _ book: NoteBook, within version: Version
   ) throws(ArchiveFailure) -> [[UInt8]] {
     var encoded: [[UInt8]] = []
-    var mentions = Mentions()
+    var mentions = ReplicaTable()
     var time: Int64 = 0
     var isOver = false
     var author: Author?

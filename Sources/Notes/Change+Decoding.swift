@@ -6,7 +6,7 @@ extension Change {
   /// Reads what `encoded` writes, and nothing else.
   init(
     _ id: ChangeID, decoding bytes: ArraySlice<UInt8>, after previous: Int64,
-    _ mentions: inout Mentions
+    _ mentions: inout ReplicaTable
   ) throws(DecodingFailure) {
     var decoder = ChangeDecoder(id: id, reader: ByteReader(bytes), mentions: mentions)
     let (time, overflow) = previous.addingReportingOverflow(try decoder.reader.signed())
@@ -49,7 +49,7 @@ extension Change {
 private struct ChangeDecoder {
   let id: ChangeID
   var reader: ByteReader
-  var mentions: Mentions
+  var mentions: ReplicaTable
 
   /// The most logical time that operations take which are not told any more: no change has more bytes.
   private static var mostTicks: Int { 1 << 26 }

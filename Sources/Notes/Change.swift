@@ -60,7 +60,7 @@ public import ReplicatingTypes
 /// Operations on a notebook that one replica makes at once.
 public struct Change: Equatable, Sendable {
   /// Where a note is put among the others.
-  public typealias Placement = ReplicatingSlots<ChangeID>.Placement
+  public typealias Placement = MovableList<ChangeID>.Placement
 
   /// One part of a change.
   public enum Operation: Equatable, Sendable {
@@ -204,13 +204,13 @@ public struct EncodedChange: Sendable {
   /// Its encoding, behind those of its author's earlier changes.
   public let bytes: [UInt8]
   /// Whom its author has named with it and before.
-  let mentions: Mentions
+  let mentions: ReplicaTable
 }
 
 extension Change {
   /// The encoding. `previous` is the time of the author's previous change (0 for the first); names that appear for the
   /// first time are added to `mentions`.
-  func encoded(after previous: Int64, _ mentions: inout Mentions) -> [UInt8] {
+  func encoded(after previous: Int64, _ mentions: inout ReplicaTable) -> [UInt8] {
     var encoder = ChangeEncoder(author: id.replica, number: id.number, mentions: mentions)
     encoder.writer.signed(time - previous)
     encoder.changes(predecessors)
@@ -248,7 +248,7 @@ extension Change {
 private struct ChangeEncoder {
   let author: ReplicaID
   let number: UInt64
-  var mentions: Mentions
+  var mentions: ReplicaTable
   /// A keystroke takes no more.
   var writer = ByteWriter(capacity: 32)
 

@@ -29,8 +29,8 @@ public enum Container {
     case journal
     /// Beside an archive, what the next start may believe: `Log/StartManifest.swift` in NoteStore.
     case manifest
-    /// A session that is left to the next process: `Log/SessionHandover.swift` in NoteStore.
-    case handover
+    /// A session that is left to the next process: `Log/SessionTransfer.swift` in NoteStore.
+    case transfer
     /// A message to other processes: `PresenceFolder.swift` in NoteStore.
     case presence
   }

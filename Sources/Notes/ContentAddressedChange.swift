@@ -34,7 +34,7 @@ public struct ContentAddressedChange: Sendable {
       let change = Change(
         id: id, time: 0, predecessors: predecessor.map { [$0] } ?? [],
         isContentAddressed: true, operations: operations(id))
-      var mentions = Mentions()
+      var mentions = ReplicaTable()
       let bytes = change.encoded(after: 0, &mentions)
       return EncodedChange(change: change, bytes: bytes, mentions: mentions)
     }

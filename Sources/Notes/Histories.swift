@@ -17,8 +17,8 @@ struct Histories: Sendable {
   subscript(replica: ReplicaID) -> History? { place(of: replica).map { all[$0] } }
 
   /// The state of a replica after its last change: its mentions and the change's time.
-  func end(of replica: ReplicaID) -> (mentions: Mentions, time: Int64) {
-    place(of: replica).map { (all[$0].mentions, all[$0].lastTime) } ?? (Mentions(), 0)
+  func end(of replica: ReplicaID) -> (mentions: ReplicaTable, time: Int64) {
+    place(of: replica).map { (all[$0].mentions, all[$0].lastTime) } ?? (ReplicaTable(), 0)
   }
 
   /// The author of a replica's last change.

@@ -16,7 +16,7 @@ struct History: Identifiable, Sendable {
   private var lamports: [UInt64] = []
   /// The changes here that follow others than their author's previous one, or were made on a base; and some that the archive has.
   private(set) var links = LinkRuns()
-  private(set) var mentions: Mentions
+  private(set) var mentions: ReplicaTable
   private(set) var lastTime: Int64
   /// The times of those changes here whose numbers are multiples of `timeInterval`.
   private var times: [Int64] = []
@@ -27,7 +27,7 @@ struct History: Identifiable, Sendable {
   init(id: ReplicaID, session: NotebookArchive.Session? = nil) {
     self.id = id
     self.session = session
-    mentions = session?.mentions ?? Mentions()
+    mentions = session?.mentions ?? ReplicaTable()
     lastTime = session?.time ?? 0
   }
 
@@ -95,7 +95,7 @@ struct History: Identifiable, Sendable {
 
   /// - Parameter past: the change and everything it follows; asked for now and then.
   mutating func append(
-    _ change: Change, encoded: ArraySlice<UInt8>, lamport: UInt64, mentions: Mentions,
+    _ change: Change, encoded: ArraySlice<UInt8>, lamport: UInt64, mentions: ReplicaTable,
     knowing past: @autoclosure () -> Version
   ) {
     bytes.append(contentsOf: encoded)
@@ -195,7 +195,7 @@ extension [UInt8] {
 }
 
 /// The replicas that an author has named in its changes, in that order.
-struct Mentions: Equatable, Sendable {
+struct ReplicaTable: Equatable, Sendable {
   private(set) var replicas: [ReplicaID] = []
   /// Where each of them stands, as soon as they are many: looking at a few takes less time than hashing.
   private var places: [ReplicaID: Int] = [:]

@@ -90,7 +90,7 @@ public struct Note: Sendable, Equatable, Identifiable {
   }
   /// The time of the last change before the note was imported. Milliseconds since 1970.
   var imported: Int64?
-  var lastChange: Moment
+  var lastChange: WallTime
   /// The title, without line breaks.
   public internal(set) var title = ReplicatingRegister("")
   /// The text, with all of its past.
@@ -118,8 +118,8 @@ public struct Note: Sendable, Equatable, Identifiable {
   }
 
   /// A moment before all changes of a note.
-  private static func creation(of id: NoteID, clock: Int64) -> Moment {
-    Moment(logical: LamportTimestamp(count: 0, replica: id.creation.replica), clock: clock)
+  private static func creation(of id: NoteID, clock: Int64) -> WallTime {
+    WallTime(logical: LamportTimestamp(count: 0, replica: id.creation.replica), clock: clock)
   }
 
   /// What is left of a note that was purged: nothing, in the trash, as if its creation had deleted it.
@@ -157,7 +157,7 @@ public struct Note: Sendable, Equatable, Identifiable {
   /// Applies an operation that is in order: a local one, or one that `validate` passed. Reports what became of the text. After withdrawals
   /// `settleWithdrawals` shows the text without what they name.
   mutating func apply(
-    _ operation: Operation, _ stamp: Stamp, at moment: Moment,
+    _ operation: Operation, _ stamp: Stamp, at moment: WallTime,
     _ report: (ReplicatingText.Effect) -> Void
   ) {
     if operation.isModification { follow(moment, in: stamp.change) }
@@ -192,7 +192,7 @@ public struct Note: Sendable, Equatable, Identifiable {
   }
 
   /// Applies everything of an operation but a change of text: a past text is read off the present one.
-  mutating func record(_ operation: Operation, _ stamp: Stamp, at moment: Moment) {
+  mutating func record(_ operation: Operation, _ stamp: Stamp, at moment: WallTime) {
     switch operation {
     case .text, .withdraw:
       follow(moment, in: stamp.change)
@@ -207,11 +207,11 @@ public struct Note: Sendable, Equatable, Identifiable {
   }
 
   /// Notes when a change was made. The one that creates an imported note is none of its content.
-  private mutating func follow(_ moment: Moment, in change: ChangeID) {
+  private mutating func follow(_ moment: WallTime, in change: ChangeID) {
     if imported == nil || change != id.creation { follow(moment) }
   }
 
-  private mutating func follow(_ moment: Moment) {
+  private mutating func follow(_ moment: WallTime) {
     if lastChange.logical < moment.logical { lastChange = moment }
   }
 
@@ -298,7 +298,7 @@ extension Note: Replicable {
     var content: Version
     var deletions: [Deletion]
     var imported: Int64?
-    var lastChange: Moment
+    var lastChange: WallTime
     var created: Int64
 
     public var version: Version {

@@ -58,7 +58,7 @@ extension NoteBook {
       // With room for it, a placement is noted while the order is not open.
       case .place: openedOrder?.hasRoom(for: change.id.replica) ?? true
       case .edit(let id, .text):
-        !shelf.contains(id) || shelf[existing: id].text.hasRoom(for: change.id.replica)
+        !noteCache.contains(id) || noteCache[existing: id].text.hasRoom(for: change.id.replica)
       case .edit: true
       }
     }
@@ -75,7 +75,7 @@ extension NoteBook {
         let isNoted = try isOfCreation ? canBeNoted(placement, of: change.id) : false
         if !isNoted { try openOrder() }
       case .edit(let id, _), .purge(let id), .redacted(let id, _, _):
-        try shelf.open(id)
+        try noteCache.open(id)
       }
     }
     if archive == nil { return }
@@ -88,9 +88,9 @@ extension NoteBook {
   private mutating func canBeNoted(
     _ placement: Placement, of change: ChangeID
   ) throws(ArchiveFailure) -> Bool {
-    guard unopenedOrder?.isInFront(placement, of: change) == true else { return false }
+    guard lazyOrder?.isInFront(placement, of: change) == true else { return false }
     let slots = try session(of: change.replica)?.slots ?? 0
-    return unopenedOrder!.prepare(change.replica, slots: slots)
+    return lazyOrder!.prepare(change.replica, slots: slots)
   }
 
   /// The operations that make `edits` in the present text of a note, which is open. O(log n) for each.
@@ -104,7 +104,7 @@ extension NoteBook {
     var operations: [Change.Operation] = []
     // An edit that replaces is two operations: a removal and an insertion.
     operations.reserveCapacity(edits.count * 2)
-    shelf[existing: note].text.forEachOperation(for: edits, goingOnFrom: last) {
+    noteCache[existing: note].text.forEachOperation(for: edits, goingOnFrom: last) {
       operations.append(.edit(note, .text($0)))
     }
     return operations
@@ -145,7 +145,7 @@ extension NoteBook {
     }
     if !bases.isEmpty { note(unaware: change, knowing: version, on: bases) }
     if !withdrawing.isEmpty || !bases.isEmpty { settleMerges(&effects) }
-    shelf.tidy()
+    noteCache.tidy()
     return effects
   }
 
@@ -160,7 +160,7 @@ extension NoteBook {
   /// parts are open.
   mutating func perform(_ change: Change, _ first: Stamp, _ effects: inout Effects) -> UInt64 {
     var stamp = first
-    let moment = Moment(logical: first.timestamp, clock: change.time)
+    let moment = WallTime(logical: first.timestamp, clock: change.time)
     // Looked at where they stand: a copy of an operation has references to count.
     let operations = change.operations.span
     for index in operations.indices {
@@ -186,7 +186,7 @@ extension NoteBook {
   ///
   /// - Parameter past: the change and everything it follows; nil if that is all that is known.
   mutating func admit(
-    _ change: Change, encoded: ArraySlice<UInt8>, mentions: Mentions, upTo end: UInt64,
+    _ change: Change, encoded: ArraySlice<UInt8>, mentions: ReplicaTable, upTo end: UInt64,
     knowing past: Version? = nil
   ) {
     if histories.place(of: change.id.replica) == nil {
@@ -207,25 +207,25 @@ extension NoteBook {
 
   /// Performs an operation that is in order. What it is about is open.
   mutating func perform(
-    _ operation: Change.Operation, _ stamp: Stamp, at moment: Moment, _ effects: inout Effects
+    _ operation: Change.Operation, _ stamp: Stamp, at moment: WallTime, _ effects: inout Effects
   ) {
     switch operation {
     case .create:
       let id = NoteID(creation: stamp.change)
-      if !shelf.contains(id) { shelf.insert(Note(id: id, created: moment.clock)) }
+      if !noteCache.contains(id) { noteCache.insert(Note(id: id, created: moment.clock)) }
       effects.insert(.created, id)
     case .place(let placement):
-      if unopenedOrder == nil { order.apply(placement, stamp) }
-      unopenedOrder?.note(placement, stamp)
+      if lazyOrder == nil { order.apply(placement, stamp) }
+      lazyOrder?.note(placement, stamp)
       let note = NoteID(creation: placement.element)
       if !isPurged(note) { effects.insert(.position, note) }
     case .edit(let id, let edit):
       if isPurged(id) { break }
-      let wasTrashed = shelf[existing: id].isTrashed
+      let wasTrashed = noteCache[existing: id].isTrashed
       let effectCount = effects.text.count
-      shelf[existing: id].apply(edit, stamp, at: moment) { effects.insert($0, id) }
+      noteCache[existing: id].apply(edit, stamp, at: moment) { effects.insert($0, id) }
       if edit.isOfText, effects.text.count == effectCount { effects.attempt(id) }
-      if shelf[existing: id].isTrashed != wasTrashed { effects.insert(.trashed, id) }
+      if noteCache[existing: id].isTrashed != wasTrashed { effects.insert(.trashed, id) }
       effects.insert(edit.facets, id)
     case .purge(let id), .redacted(let id, _, _): purge(id, &effects)
     }

@@ -4,7 +4,9 @@ internal import ReplicatingTypes
 
 extension NoteBook {
   /// All notes, those in the trash too, in the order of their ids. O(notes).
-  public var noteIDs: [NoteID] { purged.isEmpty ? shelf.ids : shelf.ids.filter { !isPurged($0) } }
+  public var noteIDs: [NoteID] {
+    purged.isEmpty ? noteCache.ids : noteCache.ids.filter { !isPurged($0) }
+  }
 
   /// The content of a note; nil if there is none, or it is in the trash. Opens nothing. O(length) if the note is open, else O(its encoding).
   ///
@@ -12,7 +14,7 @@ extension NoteBook {
   public func content(of id: NoteID, withText hasText: Bool) throws(ArchiveFailure) -> NoteContent?
   {
     guard isLive(id) else { return nil }
-    switch try shelf.content(of: id) {
+    switch try noteCache.content(of: id) {
     case .open(let note):
       return NoteContent(
         title: note.title.value, path: note.path, header: note.header,
@@ -37,7 +39,7 @@ extension NoteBook {
     mayHaveOneOf keys: some Collection<UInt64>, of kind: NoteKeys
   ) throws(ArchiveFailure) -> Set<NoteID>? {
     guard let archive, archive.signatures.format == kind.format else { return nil }
-    return try shelf.ids(mayHaveOneOf: keys.map(Feature.init(key:)))
+    return try noteCache.ids(mayHaveOneOf: keys.map(Feature.init(key:)))
   }
 }
 

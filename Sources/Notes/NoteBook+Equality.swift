@@ -4,7 +4,7 @@ extension NoteBook: Equatable {
   /// The same changes, and so the same of everything, in memory or not. What can't be read is not equal. O(all of both).
   public static func == (a: Self, b: Self) -> Bool {
     guard a.version == b.version, a.heads == b.heads, a.purged == b.purged,
-      a.shelf == b.shelf
+      a.noteCache == b.noteCache
     else { return false }
     var (a, b) = (a, b)
     do {

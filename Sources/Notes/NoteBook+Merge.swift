@@ -238,9 +238,9 @@ extension NoteBook: Replicable {
   private mutating func admit(
     _ id: ChangeID, _ encoded: ArraySlice<UInt8>, _ merged: inout Merged
   ) throws -> ChangeID? {
-    let unpacked = shelf.unpacked
+    let unpacked = noteCache.unpacked
     merged.work += 1 + encoded.count >> 10
-    defer { merged.work += (shelf.unpacked - unpacked) >> 8 }
+    defer { merged.work += (noteCache.unpacked - unpacked) >> 8 }
     try openHistory(of: id.replica)
     var (mentions, previous) = histories.end(of: id.replica)
     var encoded = encoded
@@ -261,8 +261,8 @@ extension NoteBook: Replicable {
       past?.insert(id)
       admit(change, encoded: encoded, mentions: mentions, upTo: end, knowing: past)
       note(withdrawalsIn: change)
-      if !withdrawing.isEmpty, shelf.isFull() { settleMerges(&merged) }
-      shelf.tidy()
+      if !withdrawing.isEmpty, noteCache.isFull() { settleMerges(&merged) }
+      noteCache.tidy()
       return nil
     }
     let bases = try bases(of: change)
@@ -282,9 +282,9 @@ extension NoteBook: Replicable {
       if undecidedCount >= Self.mostUndecided { settleMerges(&merged) }
     }
     // A note is packed without what its text has still to show.
-    if !withdrawing.isEmpty, shelf.isFull() { settleMerges(&merged) }
+    if !withdrawing.isEmpty, noteCache.isFull() { settleMerges(&merged) }
     if let past, !change.predecessors.isEmpty { pasts.insert(past, of: id) }
-    shelf.tidy()
+    noteCache.tidy()
     return nil
   }
 
@@ -312,12 +312,12 @@ extension NoteBook: Replicable {
     _ change: Change, _ first: Stamp, _ past: Past, _ effects: inout Effects
   ) throws(InvalidChange) -> UInt64 {
     // The order may be in the archive only: the change needn't be about it.
-    let (savedShelf, savedOrder, savedUnopened) = (shelf, openedOrder, unopenedOrder)
+    let (savedShelf, savedOrder, savedUnopened) = (noteCache, openedOrder, lazyOrder)
     let (savedPurged, savedUnredacted) = (purged, unredacted)
     let (savedUndecided, savedWithdrawing) = (undecided, withdrawing)
     var own = Effects()
     var stamp = first
-    let moment = Moment(logical: first.timestamp, clock: change.time)
+    let moment = WallTime(logical: first.timestamp, clock: change.time)
     do {
       for operation in change.operations {
         try validate(operation, of: change, past)
@@ -325,7 +325,7 @@ extension NoteBook: Replicable {
         stamp.lamport += operation.ticks
       }
     } catch {
-      (shelf, openedOrder, unopenedOrder) = (savedShelf, savedOrder, savedUnopened)
+      (noteCache, openedOrder, lazyOrder) = (savedShelf, savedOrder, savedUnopened)
       (purged, unredacted) = (savedPurged, savedUnredacted)
       (undecided, withdrawing) = (savedUndecided, savedWithdrawing)
       throw error
@@ -337,11 +337,11 @@ extension NoteBook: Replicable {
   /// Checks all operations on the present state. A note that the change creates is there afterwards, unless it is refused.
   private mutating func validateAll(_ change: Change, _ past: Past) throws(InvalidChange) {
     let isCreating = change.rareKinds.contains(.creation)
-    if isCreating { shelf.insert(Note(id: NoteID(creation: change.id), created: change.time)) }
+    if isCreating { noteCache.insert(Note(id: NoteID(creation: change.id), created: change.time)) }
     do {
       for operation in change.operations { try validate(operation, of: change, past) }
     } catch {
-      if isCreating { shelf.removeLast() }
+      if isCreating { noteCache.removeLast() }
       throw error
     }
   }
@@ -431,16 +431,16 @@ extension NoteBook: Replicable {
     case .create: break
     case .place(let placement):
       try checkKnown(NoteID(creation: placement.element), past)
-      guard let unopenedOrder else {
+      guard let lazyOrder else {
         try order.validate(placement, by: change.id.replica, past.awareness) { past.contains($0) }
         break
       }
-      try unopenedOrder.validate { past.contains($0) }
+      try lazyOrder.validate { past.contains($0) }
     case .edit(let id, let edit):
       try checkKnown(id, past)
       if isPurged(id) { break }
       let isText = if case .text = edit { true } else { false }
-      try shelf[existing: id].validate(edit, of: change.id, past.awareness(whenEditing: id)) {
+      try noteCache[existing: id].validate(edit, of: change.id, past.awareness(whenEditing: id)) {
         isText ? past.contains($0, whenEditing: id) : past.contains($0)
       }
     case .purge(let id), .redacted(let id, _, _): try checkKnown(id, past)
@@ -448,7 +448,7 @@ extension NoteBook: Replicable {
   }
 
   private func checkKnown(_ id: NoteID, _ past: Past) throws(InvalidChange) {
-    guard past.contains(id.creation), shelf.contains(id) else {
+    guard past.contains(id.creation), noteCache.contains(id) else {
       throw InvalidChange("a change of a note that its author could not know")
     }
   }

@@ -160,7 +160,7 @@ extension NoteBook {
     of replica: ReplicaID, upTo number: UInt64, _ body: (Change, Stamp) -> Void
   ) throws(ArchiveFailure) {
     guard number > 0 else { return }
-    var mentions = Mentions()
+    var mentions = ReplicaTable()
     var time: Int64 = 0
     var failure: ArchiveFailure?
     try forEachEncoded(of: replica, in: 1...number) { number, encoded, lamport in

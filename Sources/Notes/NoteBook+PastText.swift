@@ -27,10 +27,10 @@ extension NoteBook {
       part.merge(version.intersection(note.version))
       notes[note.id] = Note(id: note.id, created: note.created, imported: note.imported)
     }
-    var edits: [(moment: Moment, stamp: Stamp, note: NoteID, operation: Note.Operation)] = []
+    var edits: [(moment: WallTime, stamp: Stamp, note: NoteID, operation: Note.Operation)] = []
     for replica in part.replicas {
       try forEachChange(of: replica, upTo: part[replica]) { change, first in
-        let moment = Moment(logical: first.timestamp, clock: change.time)
+        let moment = WallTime(logical: first.timestamp, clock: change.time)
         var stamp = first
         for operation in change.operations {
           if case .edit(let id, let edit) = operation, notes[id] != nil {
@@ -57,7 +57,7 @@ extension NoteBook {
   /// O(runs × log runs). In a text in which changes met that did not know each other, and the elements around the separators
   /// that were removed by then.
   public func view(of note: NoteID, at version: Version) throws(ArchiveFailure) -> SequenceView {
-    try view(of: shelf[existing: note], at: version)
+    try view(of: noteCache[existing: note], at: version)
   }
 
   func view(of note: Note, at version: Version) throws(ArchiveFailure) -> SequenceView {

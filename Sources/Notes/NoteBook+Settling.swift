@@ -1,6 +1,6 @@
 public import ReplicatingTypes
 
-// The rules of merging text (EqualReplacements.swift and SparedSeparators.swift of ReplicatingTypes), applied to what came.
+// The rules of merging text (DuplicateCoalescing.swift and SeparatorPreservation.swift of ReplicatingTypes), applied to what came.
 
 extension NoteBook {
   /// So many authors of texts are noted at most before it is found out what their edits decide: with each all is kept that it had seen.
@@ -29,9 +29,9 @@ extension NoteBook {
   mutating func strayBases(of change: Change) -> [NoteID: SeenChanges] {
     var bases: [NoteID: SeenChanges] = [:]
     for operation in change.operations {
-      guard case .edit(let note, .text) = operation, bases[note] == nil, shelf.contains(note),
+      guard case .edit(let note, .text) = operation, bases[note] == nil, noteCache.contains(note),
         !isPurged(note), case .edit(_, .text(let edit)) = operation,
-        !shelf[existing: note].text.goesOnFromWhatIsShown(edit)
+        !noteCache[existing: note].text.goesOnFromWhatIsShown(edit)
       else { continue }
       bases[note] = SeenChanges(version: Version(), own: [], author: change.id.replica)
     }
@@ -78,31 +78,31 @@ extension NoteBook {
         undecided[note] = nil
       } catch {}
     }
-    shelf.tidy()
+    noteCache.tidy()
   }
 
   private mutating func settleMerge(
     of note: NoteID, _ effects: inout Effects
   ) throws(ArchiveFailure) {
     var causality = KnownPasts(of: self, in: note)
-    try shelf.open(note)
+    try noteCache.open(note)
     if withdrawing.remove(note) != nil {
-      shelf[existing: note].settleWithdrawals { effects.insert($0, note) }
+      noteCache[existing: note].settleWithdrawals { effects.insert($0, note) }
     }
-    try shelf[existing: note].text.settleMerge(after: undecided[note]!, &causality) {
+    try noteCache[existing: note].text.settleMerge(after: undecided[note]!, &causality) {
       effects.insert($0, note)
     }
   }
 }
 
-extension [UnawareEdits] {
+extension [UnseenEdits] {
   /// Adds a change to those of its author, which has seen `known` if it is the first; whether it is.
   fileprivate mutating func append(
     _ change: ChangeID, knowing known: Version, on base: Version?
   ) -> Bool {
     let author = change.replica
     let place = firstIndex { $0.author == author }
-    if place == nil { append(UnawareEdits(by: author, knowing: known)) }
+    if place == nil { append(UnseenEdits(by: author, knowing: known)) }
     self[place ?? count - 1].append(change, on: base)
     return place == nil
   }
@@ -118,7 +118,7 @@ extension NoteBook {
     let seen = try causality.seen(
       by: ChangeID(replica: author, number: version[author] + 1), on: base)
     if seen.own.count > TextBase.longestChain { return nil }
-    guard let text = try shelf.note(note)?.text else { return ElementRanges() }
+    guard let text = try noteCache.note(note)?.text else { return ElementRanges() }
     let own = seen.own.compactMap {
       text.elements(insertedBy: ChangeID(replica: author, number: $0))
     }

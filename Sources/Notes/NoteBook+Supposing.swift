@@ -34,8 +34,8 @@ extension NoteBook {
         case .tags(.remove(_, let observed)): named += observed
         case .delete(let covered): named += covered.changes
         case .withdraw(let changes): named += changes.runs.map(\.last)
-        case .text(let operation) where shelf.contains(note) && !isPurged(note):
-          let text = shelf[existing: note].text
+        case .text(let operation) where noteCache.contains(note) && !isPurged(note):
+          let text = noteCache[existing: note].text
           for element in operation.named {
             if let next = next(element, among: { text.count(by: $0) }) { return next }
           }
@@ -58,7 +58,7 @@ extension NoteBook {
     defer { change.operations = performed }
     let past = try past(of: change)
     var stamp = first
-    let moment = Moment(logical: first.timestamp, clock: change.time)
+    let moment = WallTime(logical: first.timestamp, clock: change.time)
     /// The texts that the change edits, as they were before.
     var before: [NoteID: ReplicatingText] = [:]
     var isIncomplete = false
@@ -72,7 +72,7 @@ extension NoteBook {
           continue
         }
         let placement = supposed(placement, by: change.id, past)
-        if shelf.contains(NoteID(creation: placement.element)) {
+        if noteCache.contains(NoteID(creation: placement.element)) {
           perform(.place(placement), stamp, at: moment, &effects)
         } else {
           // Its slot counts among those of its author.
@@ -84,23 +84,23 @@ extension NoteBook {
       case .edit(_, .base): continue
       case .edit(let id, let edit):
         let edited = Supposed.Edited(author: change.id.replica, note: id)
-        guard shelf.contains(id), !edit.isOfText || !supposed!.hidden.contains(edited) else {
+        guard noteCache.contains(id), !edit.isOfText || !supposed!.hidden.contains(edited) else {
           isIncomplete = true
           continue
         }
         if isPurged(id) { continue }
-        if edit.isOfText, before[id] == nil { before[id] = shelf[existing: id].text }
+        if edit.isOfText, before[id] == nil { before[id] = noteCache[existing: id].text }
         guard isValid(edit, of: change.id, in: id, past) else {
           isIncomplete = true
           if edit.isOfText {
             // The whole edit of this text, or nothing of it: half of a replacement would take words away.
             supposed!.hidden.insert(edited)
-            shelf[existing: id].text = before[id]!
+            noteCache[existing: id].text = before[id]!
           }
           continue
         }
       case .purge(let id), .redacted(let id, _, _):
-        guard shelf.contains(id) else {
+        guard noteCache.contains(id) else {
           isIncomplete = true
           continue
         }
@@ -117,14 +117,15 @@ extension NoteBook {
     _ edit: Note.Operation, of change: ChangeID, in note: NoteID, _ past: Past
   ) -> Bool {
     guard case .text(let operation) = edit else {
-      return (try? shelf[existing: note].validate(edit, of: change, past.awareness) { _ in true })
+      return
+        (try? noteCache[existing: note].validate(edit, of: change, past.awareness) { _ in true })
         != nil
     }
     // The first questions are about what the operation names, and its author knew that.
     var named = operation.named.count
     var known: Set<ChangeID> = []
     return
-      (try? shelf[existing: note].validate(edit, of: change, past.awareness) { other in
+      (try? noteCache[existing: note].validate(edit, of: change, past.awareness) { other in
         if named > 0 {
           named -= 1
           known.insert(other)

@@ -10,7 +10,7 @@ public struct TakenBack: Sendable {
     public let id: NoteID
     fileprivate let created: Int64
     /// The kinds of changes that are taken back.
-    public internal(set) var what: WhatHappened
+    public internal(set) var what: ChangeKind
   }
 
   /// The notes that become other ones: in the order of their creation.
@@ -154,7 +154,7 @@ extension NoteBook {
   ) throws(ArchiveFailure) -> Bool {
     var isTrashed = note.isTrashed
     if others.decided { return isTrashed }
-    let counts: WhatHappened = note.deletions.isEmpty ? .trashing : .content
+    let counts: ChangeKind = note.deletions.isEmpty ? .trashing : .content
     for change in done.made.reversed() where !change.what.isDisjoint(with: counts) {
       if change.what.contains(.created) {
         if !isTrashed { isTrashed = !others.wrote }
@@ -169,7 +169,7 @@ extension NoteBook {
   // MARK: - Titles, tags, priorities, paths, headers
 
   private func edits(
-    of note: Note, _ done: DoneToNote, _ past: PastParts, _ what: inout WhatHappened, at now: Int64
+    of note: Note, _ done: DoneToNote, _ past: PastParts, _ what: inout ChangeKind, at now: Int64
   ) throws(ArchiveFailure) -> [Note.Operation] {
     var (title, priority) = (note.title, note.priority)
     var tags = note.tags.values
@@ -279,13 +279,13 @@ private struct DoneToNote {
     let id: ChangeID
     /// The last tick of the change.
     let stamp: LamportTimestamp
-    let what: WhatHappened
+    let what: ChangeKind
   }
 
   /// The changes that did more than to edit its text, and of those in between that only did that the first, in their order.
   private(set) var made: [Made] = []
   private(set) var ranges = ChangeRanges()
-  private(set) var all: WhatHappened = []
+  private(set) var all: ChangeKind = []
   /// True if the change that was added last only edited the text.
   private var isInText = false
 
@@ -305,16 +305,16 @@ private struct DoneToNote {
   var firstMove: Made? { isCreated ? nil : made.first { $0.what.contains(.move) } }
 }
 
-extension WhatHappened {
+extension ChangeKind {
   /// The kinds of changes that put a note into the trash, or keep it out.
-  fileprivate static let trashing: WhatHappened = [.created, .trash, .restore]
+  fileprivate static let trashing: ChangeKind = [.created, .trash, .restore]
   /// The same, and what takes a note out of the trash besides.
-  fileprivate static let content: WhatHappened = [.created, .trash, .restore, .text, .title]
+  fileprivate static let content: ChangeKind = [.created, .trash, .restore, .text, .title]
 }
 
 /// Some notes as they were, but for their texts, at any number of versions.
 private struct PastParts {
-  private typealias Edit = (moment: Moment, stamp: Stamp, operation: Note.Operation)
+  private typealias Edit = (moment: WallTime, stamp: Stamp, operation: Note.Operation)
   private var edits: [NoteID: [Edit]] = [:]
 
   /// O(changes of the sessions that have changed one of the notes).
@@ -326,7 +326,7 @@ private struct PastParts {
     var edits: [NoteID: [Edit]] = [:]
     for replica in all.replicas {
       try book.forEachChange(of: replica, upTo: all[replica]) { change, first in
-        let moment = Moment(logical: first.timestamp, clock: change.time)
+        let moment = WallTime(logical: first.timestamp, clock: change.time)
         var stamp = first
         for operation in change.operations {
           if case .edit(let id, let edit) = operation, notes.contains(id) {

@@ -4,7 +4,7 @@ internal import ReplicatingTypes
 //
 // SEPARATORS. A withdrawal takes text away between which others have written. Let u and v be two bytes of the text between which it takes
 // bytes away and brings none back. The separators are the white bytes that it takes. They are kept apart, as the rule on deletions keeps them
-// (SparedSeparators.swift), if the change that inserted u or v was made by somebody who had seen one of the separators, or one of these was itself inserted
+// (SeparatorPreservation.swift), if the change that inserted u or v was made by somebody who had seen one of the separators, or one of these was itself inserted
 // with an earlier withdrawal, of changes that are among those withdrawn now:
 //
 //   1. If neither u nor v is a line feed, there are line feeds among the separators, and the same is true of these alone: by a line feed, with a
@@ -15,7 +15,7 @@ internal import ReplicatingTypes
 // replacement is withdrawn, what was replaced comes back around their text: its first scalar before, and the rest behind. It is put together again:
 // the scalar is removed, and inserted anew right before the rest, behind a blank if their text ends with a letter and it begins with one. Only where all of the text in between was written by who had seen the
 // replacement. Who wrote there without it has written inside of what was replaced, and there that stays. Two who withdraw the same at once make the
-// same replacement, which is one (EqualReplacements.swift).
+// same replacement, which is one (DuplicateCoalescing.swift).
 //
 // The inserted text is text like any other, by the author of the withdrawal. Text that others write there at the same time, and that has not come
 // yet, is not considered.

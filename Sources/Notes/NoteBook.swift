@@ -21,18 +21,18 @@ public struct NoteBook: Sendable {
   var heads = Version()
   /// The last tick of logical time that any change takes.
   public internal(set) var lamport: UInt64 = 0
-  var shelf = Shelf()
+  var noteCache = NoteCache()
   /// Where everything is that is not in memory.
   var archive: NotebookArchive?
   /// `nil` as long as only the archive has it: then there is `unopenedOrder`.
-  var openedOrder: ReplicatingSlots<ChangeID>? = ReplicatingSlots()
+  var openedOrder: MovableList<ChangeID>? = MovableList()
   /// The beginning of the order that only the archive has, and the notes that were put in front of it.
-  var unopenedOrder: UnopenedOrder?
+  var lazyOrder: LazyOrder?
   /// Of a few replicas what they had seen with their last change; see `past(of:)`.
-  var pasts = Pasts()
+  var pasts = CausalHistoryCache()
   /// Of a few replicas the ticks of those changes in the archive that were asked for last.
   var archivedTicks: [ReplicaID: ArchivedTicks] = [:]
-  /// The notes that were forgotten for good. Of each a note without content is left on the shelf, and its place in the order: nobody is
+  /// The notes that were forgotten for good. Of each a note without content is left on the note cache, and its place in the order: nobody is
   /// shown them. They only get more.
   public internal(set) var purged: Set<NoteID> = []
   /// Those of them that changes in memory may still tell of: whoever reads these redacts them (`forEachEncoded`).
@@ -46,7 +46,7 @@ public struct NoteBook: Sendable {
   var digests: [ReplicaID: HistoryDigest] = [:]
 
   /// The edits of texts after which the rules of merging were not applied yet: of each author at most one entry.
-  var undecided: [NoteID: [UnawareEdits]] = [:]
+  var undecided: [NoteID: [UnseenEdits]] = [:]
   /// The number of entries that were added to it since the last look.
   var undecidedCount = 0
   /// What is supposed, in a notebook for readers; see `supposing`.
@@ -63,27 +63,27 @@ public struct NoteBook: Sendable {
   /// A notebook as it was put away. Reads nothing more yet.
   public init(_ archive: NotebookArchive) {
     self.archive = archive
-    shelf = Shelf(archive)
+    noteCache = NoteCache(archive)
     version = archive.version
     heads = archive.heads
     lamport = archive.lamport
     purged = archive.purged
     openedOrder = nil
-    unopenedOrder = UnopenedOrder(archive)
+    lazyOrder = LazyOrder(archive)
   }
 
   /// The notes in their order, by the changes that created them: for these the type is compiled specially. It is open. Each
   /// note has a slot since its creation, and nothing else has one.
-  var order: ReplicatingSlots<ChangeID> {
+  var order: MovableList<ChangeID> {
     _read { yield openedOrder! }
     _modify { yield &openedOrder! }
   }
 
   /// Gets the notes' order ready, before a place is planned. O(1) if it is.
   public mutating func openOrder() throws(ArchiveFailure) {
-    guard let unopenedOrder else { return }
-    openedOrder = try unopenedOrder.opened()
-    self.unopenedOrder = nil
+    guard let lazyOrder else { return }
+    openedOrder = try lazyOrder.opened()
+    self.lazyOrder = nil
   }
 
   /// True if there are no changes.
@@ -102,7 +102,7 @@ public struct NoteBook: Sendable {
     after last: NoteID? = nil, tagged tags: [Tag] = [], _ body: (NoteSummary) -> Bool
   ) throws(ArchiveFailure) {
     var position = try last.map { id throws(ArchiveFailure) in try self.position(of: id) + 1 } ?? 0
-    let candidates = try tags.isEmpty ? nil : shelf.candidates(tagged: tags)
+    let candidates = try tags.isEmpty ? nil : noteCache.candidates(tagged: tags)
     // Of many, reading all summaries at once is cheaper.
     let isMany = candidates.map { $0.count > $0.total / 16 } ?? true
     var visited = 0
@@ -115,7 +115,7 @@ public struct NoteBook: Sendable {
         if visited == mostSummariesAlone, isMany { all = try archive?.allSummaries() }
         visited += 1
         if isPurged(id) { continue }
-        guard body(try shelf.summary(of: id, among: all)) else { return }
+        guard body(try noteCache.summary(of: id, among: all)) else { return }
       }
     }
   }
@@ -132,10 +132,10 @@ public struct NoteBook: Sendable {
     among candidates: Candidates? = nil
   ) throws(ArchiveFailure) -> (ids: [NoteID], count: Int) {
     guard let openedOrder else {
-      return try unopenedOrder!.ids(from: position, atMost: limit, among: candidates)
+      return try lazyOrder!.ids(from: position, atMost: limit, among: candidates)
     }
     // Few are found faster one by one.
-    if let candidates, let few = shelf.ids(among: candidates, atMost: openedOrder.count / 16) {
+    if let candidates, let few = noteCache.ids(among: candidates, atMost: openedOrder.count / 16) {
       let places = few.compactMap { id in
         openedOrder.position(of: id.creation).map { (position: $0, id: id) }
       }
@@ -159,7 +159,7 @@ public struct NoteBook: Sendable {
 
   /// Where a note that is here stands among all.
   private func position(of id: NoteID) throws(ArchiveFailure) -> Int {
-    guard let openedOrder else { return try unopenedOrder!.position(of: id) }
+    guard let openedOrder else { return try lazyOrder!.position(of: id) }
     guard let position = openedOrder.position(of: id.creation) else {
       throw ArchiveFailure(reason: "a note without a place")
     }
@@ -170,33 +170,33 @@ public struct NoteBook: Sendable {
   /// opened. O(1) if it was used lately, else O(its history).
   public mutating func open(_ id: NoteID) throws(ArchiveFailure) -> Bool {
     if isPurged(id) { return false }
-    shelf.tidy()
-    return try shelf.open(id)
+    noteCache.tidy()
+    return try noteCache.open(id)
   }
 
   /// A copy of a note. O(1) if it is open, else O(its history).
   public func note(_ id: NoteID) throws(ArchiveFailure) -> Note? {
-    isPurged(id) ? nil : try shelf.note(id)
+    isPurged(id) ? nil : try noteCache.note(id)
   }
 
   /// True if a note was forgotten for good. O(1).
   public func isPurged(_ id: NoteID) -> Bool { !purged.isEmpty && purged.contains(id) }
 
   /// The number of open notes, which take nearly all the memory for notes.
-  public var openNoteCount: Int { shelf.openCount }
+  public var openNoteCount: Int { noteCache.openCount }
 
   /// Looks at a note that is open, without copying it.
   public func read<Result>(_ id: NoteID, _ body: (borrowing Note) -> Result) -> Result {
-    body(shelf[existing: id])
+    body(noteCache[existing: id])
   }
 
   /// The numbers of notes outside and inside the trash. O(1).
   public var counts: (live: Int, trashed: Int) {
-    (shelf.count - shelf.trashedCount, shelf.trashedCount - purged.count)
+    (noteCache.count - noteCache.trashedCount, noteCache.trashedCount - purged.count)
   }
 
   /// True if a note is here and not in the trash. O(1).
-  public func isLive(_ id: NoteID) -> Bool { shelf.contains(id) && !shelf.isTrashed(id) }
+  public func isLive(_ id: NoteID) -> Bool { noteCache.contains(id) && !noteCache.isTrashed(id) }
 
   /// The slot that puts a note at `index` of the notes that are not in the trash, counted afterwards. The order is open.
   /// O(log slots) as long as the trash is empty; else O(notes), and O(log slots) for each note in the trash.
@@ -204,13 +204,13 @@ public struct NoteBook: Sendable {
     of note: NoteID, at index: Int
   ) -> Placement {
     // In front of everything, where most notes are created, nothing is counted.
-    let trashed = index == 0 ? [] : shelf.trashed.compactMap { order.position(of: $0.creation) }
+    let trashed = index == 0 ? [] : noteCache.trashed.compactMap { order.position(of: $0.creation) }
     return order.placement(of: note.creation, at: index, notCounting: trashed.sorted())
   }
 
   /// The slot that puts a new note in front of all others. The order need not be open. O(1).
   public func placementInFront(of note: NoteID) -> Placement {
-    unopenedOrder?.placementInFront(note) ?? order.placement(of: note.creation, at: 0)
+    lazyOrder?.placementInFront(note) ?? order.placement(of: note.creation, at: 0)
   }
 
   /// The slot that puts a note directly before or after another, which is here; notes in the trash count. O(log slots).
@@ -229,7 +229,7 @@ public struct NoteBook: Sendable {
 /// A dictionary that is full moves all that it has, which takes a sixth of a second for a million notes. Here notes are divided among
 /// some dictionaries by their ids, and one of them grows at a time. (Ids that somebody has chosen so that all are in one make that as
 /// slow as one dictionary.)
-struct NotePlaces: Sendable {
+struct NoteIndex: Sendable {
   private static let count = 256
 
   private var parts: [[NoteID: Int]] = Array(repeating: [:], count: Self.count)

@@ -11,7 +11,7 @@ public struct HistoryEntry: Equatable, Sendable {
   /// The author of the changes; nil if none is named.
   public var author: Author?
   /// The kinds of the changes.
-  public var what: WhatHappened
+  public var what: ChangeKind
   /// The bytes of text that the changes inserted.
   public var inserted = 0
   /// The bytes of text that the changes removed.

@@ -40,29 +40,29 @@ extension NoteBook {
     var found = OldestNotes(limit)
     /// Takes a note if it is one of those that are looked for.
     func take(_ id: NoteID) throws(ArchiveFailure) {
-      guard !isPurged(id), shelf.isTrashed(id) == isTrashed else { return }
-      let summary = try shelf.summary(of: id, among: nil)
+      guard !isPurged(id), noteCache.isTrashed(id) == isTrashed else { return }
+      let summary = try noteCache.summary(of: id, among: nil)
       if tags.allSatisfy({ summary.tags.hasTag(of: $0) }) { found.insert(summary) }
     }
     switch name {
     case .idBeginning(let number, let digits):
-      for id in shelf.ids(numbered: number) where "\(id.creation.replica)".hasPrefix(digits) {
+      for id in noteCache.ids(numbered: number) where "\(id.creation.replica)".hasPrefix(digits) {
         try take(id)
       }
     case .titleBeginning(let beginning):
       let bytes = Array(beginning.utf8)
       func isLonger(_ other: Span<UInt8>) -> Bool { other.starts(with: bytes.span) }
-      try shelf.forEachNote(withTitle: isLonger) { id throws(ArchiveFailure) in
+      try noteCache.forEachNote(withTitle: isLonger) { id throws(ArchiveFailure) in
         try take(id)
         return !found.isMore
       }
     case .title(let title):
       let bytes = Array(title.utf8)
-      try shelf.forEachNote(titled: bytes) { id throws(ArchiveFailure) in try take(id) }
+      try noteCache.forEachNote(titled: bytes) { id throws(ArchiveFailure) in try take(id) }
       // Only signs outside of ASCII can be written in several ways.
       if !found.notes.isEmpty || bytes.allSatisfy({ $0 < 0x80 }) { break }
       func isEquivalent(_ other: Span<UInt8>) -> Bool { other.isEquivalent(to: title) }
-      try shelf.forEachNote(withTitle: isEquivalent) { id throws(ArchiveFailure) in
+      try noteCache.forEachNote(withTitle: isEquivalent) { id throws(ArchiveFailure) in
         try take(id)
         return true
       }

@@ -23,12 +23,12 @@ public struct Redactor: Sendable {
   ///   - author: the replica that made the changes.
   ///   - mentions: whom it has named by its last change that is redacted, or later, in that order.
   public init(_ purged: Set<NoteID>, author: ReplicaID, mentions: [ReplicaID]) {
-    var names = Mentions()
+    var names = ReplicaTable()
     for name in mentions { names.append(name) }
     self.init(purged, author: author, mentions: names)
   }
 
-  init(_ purged: Set<NoteID>, author: ReplicaID, mentions: Mentions) {
+  init(_ purged: Set<NoteID>, author: ReplicaID, mentions: ReplicaTable) {
     self.purged = purged
     raw = RawChangeReader(author: author, mentions: mentions, isKnowingLater: true)
   }
@@ -145,7 +145,7 @@ extension NoteBook {
     guard purged.insert(id).inserted else { return }
     unredacted.insert(id)
     redactions += 1
-    shelf.purge(id)
+    noteCache.purge(id)
     undecided[id] = nil
     withdrawing.remove(id)
     effects.insert(.purged, id)
@@ -165,7 +165,7 @@ extension NoteBook {
   ///   - previous: the time of the change before.
   ///   - mentions: whom the replica has named with it and before.
   func redacted(
-    _ id: ChangeID, _ encoded: ArraySlice<UInt8>, after previous: Int64, _ mentions: Mentions
+    _ id: ChangeID, _ encoded: ArraySlice<UInt8>, after previous: Int64, _ mentions: ReplicaTable
   ) throws(DecodingFailure) -> (Change, ArraySlice<UInt8>) {
     var redactor = Redactor(purged, author: id.replica, mentions: mentions)
     guard let redacted = try redactor.redacted(encoded) else {

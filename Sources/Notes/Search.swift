@@ -119,11 +119,11 @@ public struct NoteSearch: Sendable {
       if let archive = book.archive, !archived.isEmpty {
         try look(into: archive, &rest)
       } else if let (slot, index) = others.popLast() {
-        if let note = book.shelf.openNote(inSlot: slot) {
+        if let note = book.noteCache.openNote(inSlot: slot) {
           isFound[index] = fits(note, &rest)
         } else {
           isFound[index] = try fits(
-            book.shelf.packed(inSlot: slot)[...], hasSummary: true, &rest)
+            book.noteCache.packed(inSlot: slot)[...], hasSummary: true, &rest)
         }
       } else if next < notes.count {
         next += 1
@@ -154,7 +154,7 @@ public struct NoteSearch: Sendable {
   /// Takes the next notes in the user's order. False if there are none.
   private mutating func takeNotes(_ rest: inout Int) throws(ArchiveFailure) -> Bool {
     if candidates == nil, let archive = book.archive {
-      candidates = try book.shelf.candidates(with: matcher.query.features, in: archive)
+      candidates = try book.noteCache.candidates(with: matcher.query.features, in: archive)
       rest -= archive.count
     }
     let limit = position == 0 ? Self.firstNotes : NotebookArchive.listed
@@ -165,10 +165,10 @@ public struct NoteSearch: Sendable {
     next = 0
     rest -= count
     for (index, id) in notes.enumerated() where !book.isPurged(id) {
-      let slot = book.shelf.slot(of: id, near: self.slot)
+      let slot = book.noteCache.slot(of: id, near: self.slot)
       if let slot { self.slot = slot }
-      if let slot, !book.shelf.isAsArchived(inSlot: slot) {
-        if book.shelf.isTrashed(inSlot: slot) == matcher.query.isTrashed {
+      if let slot, !book.noteCache.isAsArchived(inSlot: slot) {
+        if book.noteCache.isTrashed(inSlot: slot) == matcher.query.isTrashed {
           others.append((slot, index))
         }
       } else {
@@ -255,7 +255,7 @@ private struct Matcher: Sendable {
     for (index, term) in query.terms.enumerated() {
       switch term.field {
       case .title, .any:
-        let isThere = isAlone ? term.needle.isIn(title, &folded) : term.needle.isIn(folded)
+        let isThere = isAlone ? term.pattern.isIn(title, &folded) : term.pattern.isIn(folded)
         if term.field == .title {
           if isThere == term.isNegated { return false }
         } else if !isThere {
@@ -271,7 +271,7 @@ private struct Matcher: Sendable {
     let header = header()
     if !header.isEmpty {
       folded.fold(header[...])
-      let isThere = open.filter { query.terms[$0].needle.isIn(folded) }
+      let isThere = open.filter { query.terms[$0].pattern.isIn(folded) }
       if isThere.contains(where: { query.terms[$0].isNegated }) { return false }
       open.removeAll { isThere.contains($0) }
       if open.isEmpty { return true }
@@ -279,10 +279,10 @@ private struct Matcher: Sendable {
     let text = text()
     if open.count == 1 {
       let term = query.terms[open[0]]
-      return term.needle.isIn(text, &folded) != term.isNegated
+      return term.pattern.isIn(text, &folded) != term.isNegated
     }
     folded.fold(text)
-    return open.allSatisfy { query.terms[$0].needle.isIn(folded) != query.terms[$0].isNegated }
+    return open.allSatisfy { query.terms[$0].pattern.isIn(folded) != query.terms[$0].isNegated }
   }
 
   private mutating func fits(_ tags: Set<Tag>) -> Bool {
@@ -292,7 +292,7 @@ private struct Matcher: Sendable {
     }
     return query.terms.allSatisfy { term in
       guard term.field == .tag else { return true }
-      let tag = term.needle.bytes
+      let tag = term.pattern.bytes
       // Those below it are of it, too: work/alpha of work.
       let isThere = names.contains {
         $0.starts(with: tag) && ($0.count == tag.count || $0[tag.count] == UInt8(ascii: "/"))
@@ -307,7 +307,7 @@ private struct Matcher: Sendable {
     for line in header.split(separator: 0x0A) where lines.count < NoteSearch.mostHeaderLines {
       folded.fold(line)
       let isFound = query.terms.contains {
-        !$0.isNegated && $0.field == .any && $0.needle.isIn(folded)
+        !$0.isNegated && $0.field == .any && $0.pattern.isIn(folded)
       }
       if isFound { lines.append(line) }
     }
@@ -320,7 +320,7 @@ private struct Matcher: Sendable {
     var all: [Range<Int>] = []
     for term in query.terms where !term.isNegated {
       guard term.field == .any || isTitle && term.field == .title else { continue }
-      all += term.needle.ranges(in: folded, atMost: NoteSearch.mostRanges)
+      all += term.pattern.ranges(in: folded, atMost: NoteSearch.mostRanges)
     }
     if query.terms.count == 1 { return all }
     all.sort { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }

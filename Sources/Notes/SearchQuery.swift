@@ -20,7 +20,7 @@ public struct SearchQuery: Sendable {
     }
 
     var field: Field
-    var needle: Needle
+    var pattern: SearchPattern
     var isNegated: Bool
   }
 
@@ -32,8 +32,8 @@ public struct SearchQuery: Sendable {
   var features: [Feature] {
     terms.filter { !$0.isNegated }.flatMap { term in
       switch term.field {
-      case .any, .title: Feature.trigrams(of: term.needle.bytes)
-      case .tag: [Feature(tagFolded: term.needle.bytes)]
+      case .any, .title: Feature.trigrams(of: term.pattern.bytes)
+      case .tag: [Feature(tagFolded: term.pattern.bytes)]
       }
     }
   }
@@ -113,7 +113,9 @@ public struct SearchQuery: Sendable {
   private mutating func add(
     _ word: Substring, _ field: Term.Field, isNegated: Bool
   ) throws(QueryMistake) {
-    guard let needle = Needle(Array(word.utf8)) else { throw .nothingBut(marks: String(word)) }
-    terms.append(Term(field: field, needle: needle, isNegated: isNegated))
+    guard let pattern = SearchPattern(Array(word.utf8)) else {
+      throw .nothingBut(marks: String(word))
+    }
+    terms.append(Term(field: field, pattern: pattern, isNegated: isNegated))
   }
 }

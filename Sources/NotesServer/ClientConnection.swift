@@ -5,7 +5,7 @@ struct ClientConnection {
   var input: FrameDecoder
   var outbox: Outbox
   /// Answers that wait for the disk, with the messages that follow them.
-  var held = HeldAnswers()
+  var held = PendingReplies()
   /// True if there was something to push and no room for it.
   var isPushHeldBack = false
   /// Notifications that follow the reply to the request that caused them.

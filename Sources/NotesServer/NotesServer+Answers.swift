@@ -17,7 +17,7 @@ extension NotesServer {
       progress.durable < progress.appended, !connection.isOutputGone
     else { return currentOutbox.respond(to: id) { $0.written(result) } }
     connection.held.append(
-      HeldAnswers.Answer(
+      PendingReplies.Answer(
         id: id, result: result, through: progress.appended,
         after: Outbox(framing: outbox.framing)))
   }

@@ -166,10 +166,10 @@ private struct LogRequest: Lookup {
   }
 }
 
-extension WhatHappened {
+extension ChangeKind {
   /// Their names on the wire.
   var names: [String] {
-    let all: [(WhatHappened, String)] = [
+    let all: [(ChangeKind, String)] = [
       (.created, "created"), (.text, "text"), (.title, "title"), (.tags, "tags"),
       (.priority, "priority"), (.trash, "trash"), (.restore, "restore"), (.move, "move"),
       (.purge, "purge"), (.imported, "import"), (.property, "header"),

@@ -4,8 +4,8 @@ internal import ReplicatingTypes
 /// The texts that clients have open: the attachments, the effects of changes on each text, the steps that each attachment can
 /// undo, and the participants.
 struct OpenTexts {
-  private var attachments = PlacedValues<Int, Attachment>()
-  private var texts = PlacedValues<NoteID, OpenText>()
+  private var attachments = SlotMap<Int, Attachment>()
+  private var texts = SlotMap<NoteID, OpenText>()
   /// The attachments with a cursor, by their notes, in order.
   private var withCursors: [NoteID: [Int]] = [:]
   /// The attachments whose clients may have to be told something. Whatever may make that so puts them here: nobody looks through all.

@@ -3,7 +3,7 @@
 // A change that replaces text brings what divides it from another replacement of the same text: a blank, or a line feed and the mark of
 // the line. This *divider* is the end of an insertion, and the same change removes it, so it is shown nowhere but by this rule.
 //
-// S, *know*, *world* and *text of the world* are those of SparedSeparators.swift. Let I be an insertion by a change c, and D its divider.
+// S, *know*, *world* and *text of the world* are those of SeparatorPreservation.swift. Let I be an insertion by a change c, and D its divider.
 //
 // The *span* of I are the elements from its first one up to D. Its *extent* are the elements behind D, before the first that is in the
 // text after c. Behind the last of them that c removed, v (see below) must be of a change that removed one of those that c removed, or there
@@ -15,7 +15,7 @@
 // the last element of the span that is in the text of the world of d. D is *called for* if there are u and v, neither of them is white (if D
 // has a line end: a line end), and between u and D there is no divider for which the same holds with an element behind D as its v.
 //
-// D is shown if it is called for, and no change but c removed it. Copies that are withheld (EqualReplacements.swift) are not there; of one
+// D is shown if it is called for, and no change but c removed it. Copies that are withheld (DuplicateCoalescing.swift) are not there; of one
 // that stands for others v was inserted by several changes d, of which one is enough, and its divider was removed by the changes of all.
 // Elements of dividers are no separators of the first rule. In a gap of c with a divider of c that is called for, c spares no separator
 // by the second part of that rule, and none at all if the divider has a line end.

@@ -15,7 +15,7 @@
 //   3. E replaces its anchors, and the last of them is gone, and would be without E, or
 //   4. E replaces an anchor, and another converted end that replaces it stands in front of E.
 //
-// An anchor counts as removed if its insertion is withdrawn, or is a copy that is withheld (EqualReplacements.swift). The rules on dividers and separators take a hidden
+// An anchor counts as removed if its insertion is withdrawn, or is a copy that is withheld (DuplicateCoalescing.swift). The rules on dividers and separators take a hidden
 // converted end for absent. Changes that are withdrawn are not in S. Only converted ends by replicas that follow the rules are hidden.
 //
 // The rule is a function of S: insertions, removals and places are in the changes. An edit whose author knows all of S does what was typed, because such an edit never
@@ -42,7 +42,7 @@ extension ReplicatingArray<UInt8> {
   ) -> (hidden: Set<LocalID>, converters: [LocalID: Set<LocalChange>]) {
     guard isConcurrent || hasWithdrawals else { return ([], [:]) }
     if !isIndexed { buildIndex() }
-    // A state of the past may hide other line ends: texts are compared without their white characters (TextSum.swift). What is contested
+    // A state of the past may hide other line ends: texts are compared without their white characters (TextFingerprint.swift). What is contested
     // counts as concurrent, also where a withdrawal alone hides a line end (`restoreMerge`).
     (isConcurrent, isContested) = (true, true)
     let removals = RemovalIndex(of: authors, without: withdrawn)

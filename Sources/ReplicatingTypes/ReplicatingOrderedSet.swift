@@ -21,10 +21,10 @@
 /// slots), and beside that as in a `ReplicatingSet`, as joining is; joining is, beside that, as in a `ReplicatingArray`.
 public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
   /// One slot's place: directly after one slot and before another.
-  public typealias Placement = ReplicatingSlots<Element>.Placement
+  public typealias Placement = MovableList<Element>.Placement
 
   /// Also of what is no member any more: that is left out.
-  private(set) var slots = ReplicatingSlots<Element>()
+  private(set) var slots = MovableList<Element>()
   private(set) var members = ReplicatingSet<Element>()
 
   /// An empty set.
@@ -32,7 +32,7 @@ public struct ReplicatingOrderedSet<Element: Hashable & Sendable>: Sendable {
 
   /// Parts that were looked after.
   init(slots: ReplicatingArray<Element>, members: ReplicatingSet<Element>) {
-    self.slots = ReplicatingSlots(slots)
+    self.slots = MovableList(slots)
     self.members = members
     slots.forEachSlot { element, _, _ in leaveOutUnlessMember(element) }
   }

@@ -134,8 +134,8 @@ public struct ReplicatingText: Sendable, Replicable {
   }
 
   /// Applies the rules of merging after changes from elsewhere were applied: finds out which equal replacements are one
-  /// (EqualReplacements.swift), which others are divided (Dividers.swift), and which removed separators are shown
-  /// (SparedSeparators.swift). Only needed after changes whose
+  /// (DuplicateCoalescing.swift), which others are divided (Dividers.swift), and which removed separators are shown
+  /// (SeparatorPreservation.swift). Only needed after changes whose
   /// authors had not seen all that is here, after those that do not go on from what is shown, and after `withdraw`; of many at once it is asked once.
   ///
   /// Changes nothing that is shown when it throws; whoever asks again gets the same.
@@ -144,7 +144,7 @@ public struct ReplicatingText: Sendable, Replicable {
   ///   each replacement O(pieces between its origins). Where there are separators to decide about, or equal replacements,
   ///   O(runs × log runs) once, and the elements of the gaps and of the replacements.
   public mutating func settleMerge<Asked: Causality>(
-    after edits: [UnawareEdits], _ causality: inout Asked, _ report: (Effect) -> Void
+    after edits: [UnseenEdits], _ causality: inout Asked, _ report: (Effect) -> Void
   ) throws(Asked.Failure) {
     bytes.settle()
     let touched = edits.map { bytes.elements(touchedBy: $0) }
@@ -380,7 +380,7 @@ extension ReplicatingText.Changes: BinaryCodable {
 
 // Lines at the end of a text, planned so that they stay whole lines beside what others write there unseen.
 //
-// A line end that a change inserts and removes stands in front of the lines: by the rule of spared separators (SparedSeparators.swift) it is shown where
+// A line end that a change inserts and removes stands in front of the lines: by the rule of spared separators (SeparatorPreservation.swift) it is shown where
 // text that the change did not know stands directly before it, and nowhere else. It is no divider, which ends an insertion.
 
 extension ReplicatingText {

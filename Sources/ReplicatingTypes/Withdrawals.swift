@@ -4,7 +4,7 @@
 // know. A withdrawal of S counts if no withdrawal of S that counts names it. A change of S is withdrawn if a withdrawal that counts names it.
 //
 // The text of S is that of the changes of S that are not withdrawn: what a withdrawn change inserted is not shown, and what it removed is
-// shown unless another change removed it. The rules of merging (EqualReplacements.swift, SparedSeparators.swift) are applied as if
+// shown unless another change removed it. The rules of merging (DuplicateCoalescing.swift, SeparatorPreservation.swift) are applied as if
 // the withdrawn changes were not in S. Their elements keep their places, for what others have written beside them and in them.
 //
 // To take a withdrawal back is to withdraw it. Who has made the same replacement as somebody else withdraws only its own: the text stays

@@ -1,4 +1,4 @@
-// The world of a change and the text of that world, about which the rules of merging ask (SparedSeparators.swift defines both).
+// The world of a change and the text of that world, about which the rules of merging ask (SeparatorPreservation.swift defines both).
 
 /// The worlds of changes, and what is spared in them.
 struct Worlds {

@@ -56,7 +56,7 @@ final class AgentGateway {
 
 /// `mcp`: serves one agent at standard input and output.
 func serveAgent(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   var environment = try surroundings.environment()
   var options = AgentServer.Options(

@@ -30,7 +30,7 @@ final class LocalNotebook {
   /// Does something with the notebook of a command, and leaves it when that is done: then all is on disk for good, and the session is
   /// there for the next command.
   static func open<Result>(
-    _ surroundings: Surroundings, _ body: (LocalNotebook) throws(CommandFailure) -> Result
+    _ surroundings: CommandEnvironment, _ body: (LocalNotebook) throws(CommandFailure) -> Result
   ) throws(CommandFailure) -> Result {
     let notebook = try LocalNotebook(surroundings)
     let result: Result
@@ -46,7 +46,7 @@ final class LocalNotebook {
     return result
   }
 
-  private init(_ surroundings: Surroundings) throws(CommandFailure) {
+  private init(_ surroundings: CommandEnvironment) throws(CommandFailure) {
     var environment = try surroundings.environment()
     environment.framing = .lines
     environment.isSingleRequest = true
@@ -86,7 +86,7 @@ final class LocalNotebook {
   }
 
   /// Notes whether the verb has seen all of the notebook.
-  private func noteCompleteness(in surroundings: Surroundings) throws(CommandFailure) {
+  private func noteCompleteness(in surroundings: CommandEnvironment) throws(CommandFailure) {
     guard mailbox.isWarned, !isChanging, !isOver else { return }
     if try request("notebook/status")["complete"]?.boolean == false {
       surroundings.completeness.isIncomplete = true

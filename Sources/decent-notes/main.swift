@@ -82,7 +82,7 @@ private func tree(
 }
 
 /// What the verb of a command has of this process.
-private func surroundings(_ command: Command) -> Surroundings {
+private func surroundings(_ command: Command) -> CommandEnvironment {
   let seed = command.value("--seed").map { UInt64($0)! }
   let name = command.value("--name") ?? (seed == nil ? defaultName() : "user@host")
   // A session that another process has left has random names: with a seed none is gone on with.
@@ -102,7 +102,7 @@ private func surroundings(_ command: Command) -> Surroundings {
   }
   let commandLines = CommandLines(
     options: options, workingFolder: workingFolder())
-  return Surroundings(
+  return CommandEnvironment(
     variable: variable, now: now, makeIdentifier: makeIdentifier, name: name,
     program: programName(command), commandLines: commandLines, folder: folder,
     stateFolder: { stateFolder },

@@ -135,7 +135,7 @@ struct `A folder of a team` {
     #expect(ledger.kept.count == 41)
     try expectModes(0o2770, 0o640)
     for server in servers { try server.leave() }
-    // Files with final names, a session that is handed over, and a snapshot.
+    // Files with final names, a session that is transferred, and a snapshot.
     for account in [anna, ben, anna, ben] {
       let id = note.text
       let outcome = try command(

@@ -29,7 +29,7 @@ private final class Machine {
   var files: [String: [UInt8]] { disk.files(below: Self.path) }
   /// The names of the open segments.
   var openSegments: [String] { files.keys.filter { $0.hasSuffix(".open") }.sorted() }
-  var claims: [String] {
+  var locks: [String] {
     disk.files(below: Self.state).keys.filter { $0.contains("/sessions/") }.sorted()
   }
 
@@ -85,7 +85,7 @@ private final class Machine {
       // After a power cut there may be. What is behind it stays where it is.
       let isDamaged = try !machine.open(state: nil).damage.isEmpty
       var attempts = 0
-      while !machine.claims.isEmpty {
+      while !machine.locks.isEmpty {
         attempts += 1
         try #require(attempts < 100, "seed \(seed)")
         let next = try machine.open()
@@ -114,7 +114,7 @@ private final class Machine {
       machine.kill()
       let before = try machine.readable
       var step = 0
-      while !machine.claims.isEmpty {
+      while !machine.locks.isEmpty {
         step += 1
         try #require(step < 100, "seed \(seed)")
         let next = try machine.open()
@@ -154,7 +154,7 @@ private final class Machine {
     while other.hasWork { _ = other.work() }
     #expect(machine.openSegments.count == 1)
     try writer.end()
-    #expect(machine.openSegments.isEmpty && machine.claims.isEmpty)
+    #expect(machine.openSegments.isEmpty && machine.locks.isEmpty)
   }
 
   /// If the lock did not count, this would be seen; and even then nothing is lost, and no session has two histories.
@@ -193,7 +193,7 @@ private final class Machine {
       machine.kill()
       try machine.open().completeAbandoned()
       #expect(try machine.carried == before, "seed \(seed)")
-      #expect(machine.openSegments.isEmpty && machine.claims.isEmpty, "seed \(seed)")
+      #expect(machine.openSegments.isEmpty && machine.locks.isEmpty, "seed \(seed)")
       #expect(try machine.open().damage.isEmpty, "seed \(seed)")
     }
   }
@@ -203,7 +203,7 @@ private final class Machine {
       let machine = Machine(seed: 3)
       let writer = try machine.open()
       try writer.create("a note")
-      let claim = try #require(machine.claims.first)
+      let claim = try #require(machine.locks.first)
       machine.kill()
       try change(machine, "\(Machine.state)/\(claim)")
       return machine
@@ -261,9 +261,9 @@ private final class Machine {
     for _ in 0..<3 {
       let store = try machine.open()
       try store.create("a note")
-      #expect(machine.claims.count == 1)
+      #expect(machine.locks.count == 1)
       try store.end()
-      #expect(machine.claims.isEmpty)
+      #expect(machine.locks.isEmpty)
     }
     let store = try machine.open()
     let calls = machine.disk.calls

@@ -263,7 +263,7 @@ import Testing
       for step in 0..<50 {
         let (prefix, limit) = (word(2), 1 + random.below(4))
         let names = (0..<random.below(30)).map { _ in word(5) }
-        var few = FirstFew<Int>(limit, beginningWith: prefix)
+        var few = TopK<Int>(limit, beginningWith: prefix)
         for (number, name) in names.enumerated() { few.insert(name, number) }
         let start = Array(LinkName(prefix + "x").text.utf8.dropLast())
         func fits(_ name: [UInt8]) -> Bool {

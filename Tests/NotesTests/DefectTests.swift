@@ -97,7 +97,7 @@ import Testing
       for person in people {
         #expect(person.book.notes.count == 4, at(seed))
         #expect(
-          Set(person.book.notes.map(\.id)) == Set(person.book.shelf.ids), at(seed))
+          Set(person.book.notes.map(\.id)) == Set(person.book.noteCache.ids), at(seed))
       }
     }
   }

@@ -64,9 +64,9 @@ import Testing
         Array(text.utf8), after: nil, before: nil, divider: divider)
       let change = people[2].book.change(
         by: people[2].id, at: people[2].now, [.edit(note, .text(operation))])
-      var mentions = Mentions()
+      var mentions = ReplicaTable()
       let encoded = change.encoded(after: 0, &mentions)
-      mentions = Mentions()
+      mentions = ReplicaTable()
       let decoded = try Change(change.id, decoding: encoded[...], after: 0, &mentions)
       #expect(decoded == change)
       return encoded.count
@@ -91,7 +91,7 @@ import Testing
       person.setText(note, new)
       for other in others { person.setText(other, "x\(["a", "b", "c"][index])") }
     }
-    people[1].book.shelf.mostOpen = 2
+    people[1].book.noteCache.mostOpen = 2
     for other in order {
       try people[1].pull(people[other])
       for note in others { #expect(try people[1].book.open(note)) }

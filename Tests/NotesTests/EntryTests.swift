@@ -365,10 +365,10 @@ private func starts(of steps: [Editor.Step], among all: [Editor.Step]) -> [UInt6
       entryStart: 4000,
       operations: [.edit(NoteID(creation: .init(replica: replicaID(1), number: 1)), .restore)])
     func decoded(_ start: UInt64?, _ number: UInt64) throws -> UInt64? {
-      var (change, mentions) = (change, Mentions())
+      var (change, mentions) = (change, ReplicaTable())
       change.id.number = number
       change.entryStart = start
-      var reading = Mentions()
+      var reading = ReplicaTable()
       let bytes = change.encoded(after: 0, &mentions)
       return try Change(change.id, decoding: bytes[...], after: 0, &reading).entryStart
     }

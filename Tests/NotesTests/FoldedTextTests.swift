@@ -37,12 +37,12 @@ struct `Folded text` {
     ("и", "И\u{306}"), ("і", "ї"), ("г", "ѓ"), ("कि", "का"), ("ही", "हि"), ("นี", "นี่"),
   ])
   func `of one letter has no other, nor its beginning`(letter: String, other: String) throws {
-    for (needle, text) in [(letter, "x \(other) y"), (other, "x \(letter) y")] {
+    for (pattern, text) in [(letter, "x \(other) y"), (other, "x \(letter) y")] {
       // Vowels and tones of India and Thailand stand behind their letters.
       if text.contains("นี่") || text.contains("नी") { continue }
-      let needle = try #require(Needle(Array(needle.utf8)))
+      let pattern = try #require(SearchPattern(Array(pattern.utf8)))
       var folded = FoldedText()
-      #expect(!needle.isIn(Array(text.utf8)[...], &folded), "\(letter) \(other)")
+      #expect(!pattern.isIn(Array(text.utf8)[...], &folded), "\(letter) \(other)")
     }
   }
 

@@ -89,14 +89,14 @@ extension Forgery {
   /// Encodes changes whatever they say, but for a base on a change of the author's that is not an earlier one: that has no encoding, and
   /// stands for none. Of each replica in the order given.
   init(_ changes: [Change]) {
-    var states: [ReplicaID: (time: Int64, mentions: Mentions)] = [:]
+    var states: [ReplicaID: (time: Int64, mentions: ReplicaTable)] = [:]
     for var change in changes {
       for (place, operation) in change.operations.enumerated() {
         guard case .edit(let note, .base(let base)) = operation, base.previous >= change.id.number
         else { continue }
         change.operations[place] = .edit(note, .base(TextBase(heads: base.heads, previous: 0)))
       }
-      var (time, mentions) = states[change.id.replica] ?? (0, Mentions())
+      var (time, mentions) = states[change.id.replica] ?? (0, ReplicaTable())
       let encoded = change.encoded(after: time, &mentions)
       states[change.id.replica] = (change.time, mentions)
       if let index = groups.firstIndex(where: { $0.replica == change.id.replica }) {

@@ -209,7 +209,7 @@ import Testing
       for _ in 0..<5 { try scene.happen() }
       for person in [scene.reader, scene.writer] {
         let book = person.book
-        for id in book.shelf.ids {
+        for id in book.noteCache.ids {
           let content = try book.content(of: id, withText: true)
           guard let note = book[id], !note.isTrashed else {
             #expect(content == nil, at(seed))

@@ -34,11 +34,11 @@ import Testing
   /// How much longer the merge takes for four times as many.
   private static func growth(_ make: (Person, NoteID) -> Void) -> Double {
     let sizes: [UInt64] = [700, 2_800]
-    let crowds = sizes.map { crowd($0, make) }
+    let siblings = sizes.map { crowd($0, make) }
     var times = sizes.map { _ in Duration.seconds(1000) }
     // By turns, so that what else the machine does is beside both.
     for _ in 0..<6 {
-      for (place, (book, changes)) in crowds.enumerated() {
+      for (place, (book, changes)) in siblings.enumerated() {
         let time = processorTime {
           var book = book
           book.join(changes)

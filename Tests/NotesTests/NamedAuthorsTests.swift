@@ -193,7 +193,7 @@ import Testing
   // MARK: - Bytes from outside
 
   private func change(_ bytes: [UInt8]) throws -> Change {
-    var mentions = Mentions()
+    var mentions = ReplicaTable()
     return try Change(
       ChangeID(replica: replicaID(1), number: 1), decoding: bytes[...], after: 0, &mentions)
   }
@@ -214,7 +214,7 @@ import Testing
     let imported = try change(marked(named("Ana\nVim") + [0x20]))
     #expect(imported.author == plain.author && imported.isImport)
     #expect(try change(marked([0x20])).isImport)
-    var mentions = Mentions()
+    var mentions = ReplicaTable()
     #expect(imported.encoded(after: 0, &mentions) == marked(named("Ana\nVim") + [0x20]))
   }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Notes
 
 /// What a person saw at a moment.
-private struct Moment {
+private struct WallTime {
   var revision: String
   var version: Version
   var faces: [NoteID: Face]
@@ -109,7 +109,7 @@ private struct Moment {
     for seed in seeds(15) {
       var generator = SplitMix64(seed: seed &+ 500)
       let people = (1...3).map { Person($0) }
-      var moments = [Moment(NoteBook())]
+      var moments = [WallTime(NoteBook())]
       for _ in 0..<40 {
         let person = generator.pick(people)
         if generator.chance(30) {
@@ -117,7 +117,7 @@ private struct Moment {
         } else {
           generator.actOrWithdraw(person)
         }
-        moments.append(Moment(person.book))
+        moments.append(WallTime(person.book))
       }
       try exchangeAll(people, at(seed))
       let book = people[0].book

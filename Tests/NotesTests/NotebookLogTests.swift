@@ -147,9 +147,9 @@ private struct NaiveLog {
   }
 }
 
-extension WhatHappened {
+extension ChangeKind {
   fileprivate var words: Set<String> {
-    let all: [(WhatHappened, String)] = [
+    let all: [(ChangeKind, String)] = [
       (.created, "created"), (.text, "text"), (.title, "title"), (.tags, "tags"),
       (.priority, "priority"), (.trash, "trash"), (.restore, "restore"), (.move, "move"),
       (.purge, "purge"), (.imported, "import"),

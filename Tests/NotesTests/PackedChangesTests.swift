@@ -35,7 +35,7 @@ private struct Source {
   /// What is known of a replica after a change.
   func state(of replica: ReplicaID, number: UInt64) throws -> ReplicaState {
     var state = ReplicaState()
-    var mentions = Mentions()
+    var mentions = ReplicaTable()
     let history = book.histories[existing: replica]
     for number in 1..<number + 1 {
       let id = ChangeID(replica: replica, number: number)

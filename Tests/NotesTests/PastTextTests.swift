@@ -49,7 +49,7 @@ import Testing
     let book = people[0].book
     var generator = SplitMix64(seed: seed)
     for note in book.notes {
-      var sum = TextSum(of: note.text, note.withdrawals)
+      var sum = TextFingerprint(of: note.text, note.withdrawals)
       #expect(sum.value == 0)
       for version in try states(of: note, book).shuffled(using: &generator) {
         sum.move(to: version)
@@ -121,12 +121,12 @@ import Testing
         range: 5..<($0.isMultiple(of: 2) ? 5 : 6), replacement: $0.isMultiple(of: 2) ? [0x61] : [])
     }
     let note = book.notes[0]
-    var absent = PastTextSearch(for: Array("never".utf8), in: note, of: book)
+    var absent = VersionFinder(for: Array("never".utf8), in: note, of: book)
     #expect(try absent.find() == nil)
-    #expect(absent.changes == PastTextSearch.mostChanges && absent.reads == 0)
+    #expect(absent.changes == VersionFinder.mostChanges && absent.reads == 0)
     // Of each of these changes an element and a time; and all elements again, on the way to those that the authors saw.
-    #expect(absent.steps <= 2 * PastTextSearch.mostChanges + 3 * count)
-    var near = PastTextSearch(for: Array("starta".utf8), in: note, of: book)
+    #expect(absent.steps <= 2 * VersionFinder.mostChanges + 3 * count)
+    var near = VersionFinder(for: Array("starta".utf8), in: note, of: book)
     #expect(try near.find()?.count == 1)
     #expect(near.changes == 1 && near.reads == 1 && near.steps < 1000)
   }
@@ -141,9 +141,9 @@ import Testing
       default: Edit(range: 0..<0, replacement: [0x73])
       }
     }
-    var search = PastTextSearch(for: Array("trast".utf8), in: book.notes[0], of: book)
+    var search = VersionFinder(for: Array("trast".utf8), in: book.notes[0], of: book)
     #expect(try search.find() == nil)
-    #expect(search.reads == PastTextSearch.mostReads)
+    #expect(search.reads == VersionFinder.mostReads)
   }
 
   /// Each change removes all that there was.
@@ -156,10 +156,10 @@ import Testing
       let edit = Edit(range: 0..<length, replacement: letters[number % 2])
       person.make(person.book.plan(for: [edit], in: note))
     }
-    var search = PastTextSearch(for: [0x61], in: person.book[note]!, of: person.book)
+    var search = VersionFinder(for: [0x61], in: person.book[note]!, of: person.book)
     #expect(try search.find() == nil)
     #expect(search.changes < 40)
-    #expect(search.steps <= PastTextSearch.mostSteps + 2 * 200_000)
+    #expect(search.steps <= VersionFinder.mostSteps + 2 * 200_000)
   }
 
   /// A change may remove the same million elements very often.
@@ -171,7 +171,7 @@ import Testing
     person.make(person.book.plan(for: [text], in: note))
     let all = ElementRange(author: person.id, offset: 0, count: count)
     person.make(Array(repeating: .edit(note, .text(.remove(all))), count: 40))
-    var search = PastTextSearch(
+    var search = VersionFinder(
       for: text.replacement, in: person.book[note]!, of: person.book)
     #expect(try search.find() == nil)
     #expect(search.steps == 0)

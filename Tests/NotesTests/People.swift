@@ -131,7 +131,7 @@ final class Person {
   /// Every other person keeps hardly anything open.
   init(_ number: UInt64) {
     id = replicaID(number)
-    if number.isMultiple(of: 2) { book.shelf.mostOpen = 1 }
+    if number.isMultiple(of: 2) { book.noteCache.mostOpen = 1 }
   }
 
   @discardableResult
@@ -282,9 +282,9 @@ final class Person {
   func putAway(andReopen isReopening: Bool) throws {
     let (archive, mark) = try book.putAway()
     if isReopening {
-      let mostOpen = book.shelf.mostOpen
+      let mostOpen = book.noteCache.mostOpen
       book = NoteBook(archive)
-      book.shelf.mostOpen = mostOpen
+      book.noteCache.mostOpen = mostOpen
     } else {
       try book.adopt(archive, markedAt: mark)
     }
@@ -331,10 +331,10 @@ func checkInvariants(_ book: NoteBook, _ comment: Comment) {
   var book = book
   try! book.openOrder()
   book.order.checkInvariants()
-  #expect(Set(book.notes.map(\.id)) == Set(book.shelf.ids).subtracting(book.purged), comment)
-  #expect(book.notes.count == book.shelf.count - book.purged.count, "a note twice, \(comment)")
+  #expect(Set(book.notes.map(\.id)) == Set(book.noteCache.ids).subtracting(book.purged), comment)
+  #expect(book.notes.count == book.noteCache.count - book.purged.count, "a note twice, \(comment)")
   checkAuthors(book, comment)
-  for id in book.purged { #expect(try! book.shelf.note(id) == Note(purged: id), comment) }
+  for id in book.purged { #expect(try! book.noteCache.note(id) == Note(purged: id), comment) }
   for replica in book.purged.isEmpty ? [] : book.version.replicas {
     try! book.forEachChange(of: replica, upTo: book.version[replica]) { change, _ in
       #expect(!change.edits(anyOf: book.purged), comment)

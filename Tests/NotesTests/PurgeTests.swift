@@ -84,11 +84,11 @@ extension [UInt8] {
       var generator = SplitMix64(seed: seed)
       try exchangeAll(people, at(seed))
       let book = people[0].book
-      let notes = book.shelf.ids
+      let notes = book.noteCache.ids
       for replica in book.version.replicas {
         let mentions = try book.mentions(of: replica).replicas
         // As in the book, of each change whom its author has named before it.
-        var named = Mentions()
+        var named = ReplicaTable()
         var time: Int64 = 0
         for number in 1...book.version[replica] {
           let id = ChangeID(replica: replica, number: number)
@@ -412,7 +412,7 @@ extension [UInt8] {
     func refusal(_ original: UInt64?, _ operations: [Change.Operation]) -> Bool {
       let change = Change(
         id: last, time: person.now, predecessors: [], original: original, operations: operations)
-      var mentions = Mentions()
+      var mentions = ReplicaTable()
       var pending = PendingChanges()
       pending.insert(last, change.encoded(after: person.now, &mentions))
       var book = person.book

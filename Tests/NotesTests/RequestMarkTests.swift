@@ -8,7 +8,7 @@ import Testing
   private let mark = RequestMark(key: Identifier(high: 1, low: 2), kind: 3, place: 300)
 
   private func change(_ bytes: [UInt8]) throws -> Change {
-    var mentions = Mentions()
+    var mentions = ReplicaTable()
     return try Change(
       ChangeID(replica: replicaID(1), number: 1), decoding: bytes[...], after: 0, &mentions)
   }
@@ -19,7 +19,7 @@ import Testing
   @Test func `stand in front of the operations, behind the other marks`() throws {
     let plain = [0, 0] + encoded + [1]
     #expect(try change(plain).request == mark)
-    var mentions = Mentions()
+    var mentions = ReplicaTable()
     #expect(try change(plain).encoded(after: 0, &mentions) == plain)
     let imported = [0, 0, 0x1f, 3, 0x61, 0x0a, 0x62, 0x20] + encoded + [1]
     let both = try change(imported)

@@ -13,7 +13,8 @@ import Testing
         case .title: "title:"
         case .tag: "tag:"
         }
-      return (term.isNegated ? "-" : "") + name + String(decoding: term.needle.bytes, as: UTF8.self)
+      return (term.isNegated ? "-" : "") + name
+        + String(decoding: term.pattern.bytes, as: UTF8.self)
     } + (query.isTrashed ? ["trashed"] : [])
   }
 
@@ -47,7 +48,7 @@ import Testing
 
   @Test func `may be one text as it stands`() throws {
     let query = try SearchQuery(text: Array("-tag:x \"Y\n".utf8))
-    #expect(query.terms.map(\.needle.bytes) == [Array("-tag:x \"y\n".utf8)] && !query.isTrashed)
+    #expect(query.terms.map(\.pattern.bytes) == [Array("-tag:x \"y\n".utf8)] && !query.isTrashed)
     #expect(throws: QueryMistake.empty) { try SearchQuery(text: []) }
     #expect(throws: QueryMistake.nothingBut(marks: "\u{301}")) {
       try SearchQuery(text: Array("\u{301}".utf8))

@@ -117,7 +117,7 @@ import Testing
   func `finds what a naive look at each note finds`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let people = (0..<2).map { Person(1 + seed % 2 + $0) }
-    for person in people { person.book.shelf.mostOpen = random.pick([2, 8, 256]) }
+    for person in people { person.book.noteCache.mostOpen = random.pick([2, 8, 256]) }
     for round in 0..<10 {
       for _ in 0..<random.below(25) { try step(random.pick(people), &random) }
       if random.chance(40) { try exchangeAll(people) }

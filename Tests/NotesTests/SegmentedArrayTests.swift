@@ -44,7 +44,7 @@ import Testing
   @Test func `is a dictionary of notes`() {
     for seed in seeds(4) {
       var random = SplitMix64(seed: seed)
-      var (ours, plain) = (NotePlaces(), [NoteID: Int]())
+      var (ours, plain) = (NoteIndex(), [NoteID: Int]())
       let replicas = (0..<3).map { _ in
         ReplicaID(high: random.next(), low: random.next())
       }
@@ -70,7 +70,7 @@ import Testing
         let replica = ReplicaID(
           high: isOne ? 7 : number &* 0x9E37_79B9_7F4A_7C15, low: isOne ? 9 : number)
         let id = NoteID(creation: ChangeID(replica: replica, number: isOne ? number : 1))
-        parts[NotePlaces.part(of: id), default: 0] += 1
+        parts[NoteIndex.part(of: id), default: 0] += 1
       }
       #expect(parts.count == 256)
       // 391 on average; by chance, they differ by some tens.

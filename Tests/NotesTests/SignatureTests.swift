@@ -159,9 +159,9 @@ extension NoteBook {
       // A process that begins with it.
       if random.chance(30) {
         let (whole, _) = try person.book.keyed()
-        let mostOpen = person.book.shelf.mostOpen
+        let mostOpen = person.book.noteCache.mostOpen
         person.book = NoteBook(whole)
-        person.book.shelf.mostOpen = mostOpen
+        person.book.noteCache.mostOpen = mostOpen
         try check(person.book, &random, at(seed, round))
       }
     }
@@ -251,7 +251,7 @@ extension NoteBook {
     let (archive, mark) = try person.book.keyed()
     try person.book.adopt(archive, markedAt: mark)
     func count(_ features: [Feature]) throws -> Int {
-      try NoteBook(archive).shelf.candidates(with: features, in: archive).count
+      try NoteBook(archive).noteCache.candidates(with: features, in: archive).count
     }
     #expect(try count(SearchQuery(parsing: Array("quixotic".utf8)).features) < 10)
     #expect(try count([Feature(key: key("#needle"))]) < 3)

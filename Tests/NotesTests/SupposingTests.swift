@@ -251,8 +251,8 @@ import Testing
   /// What holds for a notebook that readers are shown.
   private func check(_ book: NoteBook, _ comment: Comment) {
     book.order.checkInvariants()
-    #expect(Set(book.notes.map(\.id)) == Set(book.shelf.ids).subtracting(book.purged), comment)
-    #expect(book.notes.count == book.shelf.count - book.purged.count, comment)
+    #expect(Set(book.notes.map(\.id)) == Set(book.noteCache.ids).subtracting(book.purged), comment)
+    #expect(book.notes.count == book.noteCache.count - book.purged.count, comment)
     #expect(book.counts.trashed == book.notes.count { $0.isTrashed }, comment)
     for note in book.notes { note.text.checkInvariants() }
     #expect(book.summaries == book.notes.map { NoteSummary($0) }, comment)
@@ -270,7 +270,7 @@ import Testing
     change.predecessors = [
       alice.book.heads.changes[0], ChangeID(replica: carol.id, number: number),
     ].sorted()
-    var mentions = Mentions()
+    var mentions = ReplicaTable()
     var pending = PendingChanges()
     pending.insert(change.id, change.encoded(after: 0, &mentions))
     var book = alice.book

@@ -410,7 +410,7 @@ private func changes(of person: Person, _ numbers: ClosedRange<UInt64>) -> Chang
     }
     func decoded(_ bytes: [UInt8]) throws -> Change {
       // A time as before, no predecessors, and a note of the author's first change.
-      var mentions = Mentions()
+      var mentions = ReplicaTable()
       mentions.append(ben.id)
       let id = ChangeID(replica: ana.id, number: 4)
       return try Change(id, decoding: ([0, 0, 0x19, 0, 1] + bytes)[...], after: 0, &mentions)

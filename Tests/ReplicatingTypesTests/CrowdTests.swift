@@ -130,7 +130,7 @@ private final class Writer {
         }
         try? reader.array.validate(
           made.operation, by: made.stamp.change.replica, made.awareness, isKnown: made.isKnown)
-        if !reader.array.crowds.unseenGaps.isEmpty { forgotten += 1 }
+        if !reader.array.siblings.unseenGaps.isEmpty { forgotten += 1 }
         reader.take(made)
       }
     }

@@ -205,7 +205,7 @@ struct MeetingRow: Sendable, CustomTestStringConvertible {
     }
     #expect(["- bread\n- eggs\n", "- eggs\n- bread\n"].contains(meeting.result()))
     let text = meeting.writers[0].text
-    var sum = TextSum(of: text)
+    var sum = TextFingerprint(of: text)
     sum.move(to: text.version)
     #expect(sum.value == sum.value(of: text.utf8))
     #expect(sum.value != sum.value(of: Array("- bread\n".utf8)))

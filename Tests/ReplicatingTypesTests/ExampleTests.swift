@@ -184,7 +184,7 @@ private struct Task: Composed, Identifiable {
     var replica = Replica(id: ReplicaID(high: 0, low: 1))
     var text = ReplicatingText()
     text.insert("Hello".utf8.span, at: 0, by: &replica)
-    var sum = TextSum(of: text)
+    var sum = TextFingerprint(of: text)
     sum.move(to: text.version)
     #expect(sum.value == sum.value(of: text.utf8))
   }

@@ -45,7 +45,7 @@ private struct CountedPasts: Causality {
       }
       var (pasts, unaware) = (
         CountedPasts(of: reader.id, knowing: read),
-        UnawareEdits(by: reader.id, knowing: text.version)
+        UnseenEdits(by: reader.id, knowing: text.version)
       )
       unaware.append(stamp.change, on: read)
       text.settleMerge(after: [unaware], &pasts) { _ in }

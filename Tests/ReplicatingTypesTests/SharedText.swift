@@ -97,7 +97,7 @@ final class SharedWriter {
 
   func take(_ changes: [SharedChange], _ pasts: SharedPasts) {
     var pasts = pasts
-    var unaware: [UnawareEdits] = []
+    var unaware: [UnseenEdits] = []
     var isWithdrawing = false
     for change in changes {
       var stamp = change.stamp
@@ -117,7 +117,7 @@ final class SharedWriter {
       if !change.past.isSuperset(of: version), !change.operations.isEmpty {
         let place = unaware.firstIndex { $0.author == change.id.replica }
         if place == nil {
-          unaware.append(UnawareEdits(by: change.id.replica, knowing: change.past))
+          unaware.append(UnseenEdits(by: change.id.replica, knowing: change.past))
         }
         unaware[place ?? unaware.count - 1].append(change.id)
       }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ReplicatingTypes
 
-private typealias Slots = ReplicatingSlots<ChangeID>
+private typealias Slots = MovableList<ChangeID>
 
-/// What `ReplicatingSlots` knows from its tree, found by looking at every slot.
+/// What `MovableList` knows from its tree, found by looking at every slot.
 private struct NaiveOrder {
   var slots: [(element: ChangeID, id: ElementID, time: LamportTimestamp)] = []
 

@@ -66,7 +66,7 @@ public struct LogFolder: ~Copyable {
     self.root = root
     coverage = SnapshotCoverage(root)
     writer = SegmentWriter(
-      root, SessionClaims(root, state: state), SessionHandovers(root, memory: memory))
+      root, SessionLocks(root, state: state), SessionTransfers(root, memory: memory))
     reader = LogReader(root, damageList, coverage)
     disk = SyncState(root, queue)
     watch = FolderWatch(root)

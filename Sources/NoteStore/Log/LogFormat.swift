@@ -50,8 +50,8 @@ import ReplicatingTypes
 // number. A file is completed by a change of its name when all of it is on disk. The next segment may have been begun
 // before that. A reader needs no name: the header of a segment holds the position of the record before it.
 //
-// A process to which a session is handed over writes `<segment>.open` anew, with all of the complete file in front of its own records,
-// and removes that file when the longer one is complete and on disk: Log/SessionHandover.swift.
+// A process to which a session is transferred writes `<segment>.open` anew, with all of the complete file in front of its own records,
+// and removes that file when the longer one is complete and on disk: Log/SessionTransfer.swift.
 //
 // What a killed process has left is completed by another one, which copies it: Log/SessionCompletion.swift.
 //

@@ -20,10 +20,10 @@ struct SegmentWriter {
   private var minted: Identifier?
   private let root: NotebookRoot
   /// Tells other processes that our sessions are being written.
-  private(set) var claims: SessionClaims
-  private let handovers: SessionHandovers
+  private(set) var locks: SessionLocks
+  private let transfers: SessionTransfers
   /// The session that another process has left, until it is used or known not to fit.
-  private(set) var offer: SessionHandover?
+  private(set) var offer: SessionTransfer?
   /// The last segment of that session, and its folder, from when it is gone on with to the first append.
   private var predecessor: Predecessor?
 
@@ -34,10 +34,10 @@ struct SegmentWriter {
     let folder: OpenDescriptor
   }
 
-  init(_ root: NotebookRoot, _ claims: SessionClaims, _ handovers: SessionHandovers) {
+  init(_ root: NotebookRoot, _ locks: SessionLocks, _ transfers: SessionTransfers) {
     self.root = root
-    self.claims = claims
-    self.handovers = handovers
+    self.locks = locks
+    self.transfers = transfers
   }
 
   /// The session of the open segment.
@@ -60,7 +60,7 @@ struct SegmentWriter {
   }
 
   /// Tells other processes that those of our sessions have ended which have no open segment left.
-  mutating func releaseComplete() { claims.releaseComplete() }
+  mutating func releaseComplete() { locks.releaseComplete() }
 
   /// Throws `tooLarge` if `records` are more than one append may hold.
   func checkSize(_ records: [(type: UInt8, payload: [UInt8])]) throws(StoreError) {
@@ -98,7 +98,7 @@ struct SegmentWriter {
     let session = minted ?? self.root.makeIdentifier()
     minted = nil
     sessions.insert(session)
-    claims.add(session)
+    locks.add(session)
     let log = OpenDescriptor(try root.folder("log"))
     guard try log.descriptor.createFolder(session.description) else {
       throw StoreError(
@@ -117,15 +117,15 @@ struct SegmentWriter {
     }
   }
 
-  // MARK: - Sessions that are handed over
+  // MARK: - Sessions that are transferred
 
   /// Takes a session that another process has left. Call it before anything is read.
-  mutating func takeOffer() { offer = handovers.take() }
+  mutating func takeOffer() { offer = transfers.take() }
 
   /// Goes on with the session that another process has left, if its files are as they were then.
   ///
   /// - Returns: the session, which the next append continues; nil if it begins another one.
-  mutating func acceptOffer() -> SessionHandover? {
+  mutating func acceptOffer() -> SessionTransfer? {
     guard let offer else { return nil }
     self.offer = nil
     guard open == nil, minted == nil, let predecessor = try? predecessor(of: offer) else {
@@ -136,7 +136,7 @@ struct SegmentWriter {
     return offer
   }
 
-  private func predecessor(of offer: SessionHandover) throws(StoreError) -> Predecessor? {
+  private func predecessor(of offer: SessionTransfer) throws(StoreError) -> Predecessor? {
     let folder = OpenDescriptor(
       try root.open().folder("log").folder(offer.session.description))
     guard try !folder.descriptor.names().contains(where: { $0.hasSuffix(SegmentName.openSuffix) }),
@@ -167,7 +167,7 @@ struct SegmentWriter {
     self.predecessor = nil
     minted = nil
     sessions.insert(predecessor.header.session)
-    claims.add(predecessor.header.session)
+    locks.add(predecessor.header.session)
     var header = predecessor.header
     let isFull = predecessor.file.status.size >= OpenSegment.fullSize
     if isFull, let next = LogHeader(after: header, end: predecessor.file.end) { header = next }
@@ -177,21 +177,21 @@ struct SegmentWriter {
   }
 
   /// True if a session may be left to another process.
-  var canHandOver: Bool { handovers.canLeave }
+  var canHandOver: Bool { transfers.canLeave }
 
   /// Leaves a session to the next process: the one that ended with `last`, if all of it is complete and on disk, and the one that was
   /// taken and not used.
   mutating func handOver(_ last: OpenSegment?, changes: UInt64) {
-    if let offer { handovers.leave(offer) }
+    if let offer { transfers.leave(offer) }
     offer = nil
     guard let last, let name = SegmentName(last.name), !name.endsSession, !last.isLost,
       !last.needsSync,
       let status = try? last.folder.descriptor.status(of: last.name),
       status.isSameFile(as: last.status), status.size == last.status.size
     else { return }
-    if last.first == 0, last.header.segment == 0 { handovers.removeLeftovers() }
-    handovers.leave(
-      SessionHandover(
+    if last.first == 0, last.header.segment == 0 { transfers.removeLeftovers() }
+    transfers.leave(
+      SessionTransfer(
         session: last.session, segment: last.name, status: status, end: last.end, changes: changes))
   }
 

@@ -3,7 +3,7 @@ internal import ReplicatingTypes
 // WHAT IS DONE WITH THE SEGMENTS OF A PROCESS THAT WAS KILLED, AND WHY THAT IS SAFE
 //
 // Programs that carry files leave out open segments, so what a killed process has written would stay where it is. Another process of
-// its user and machine, which knows that it is dead (`SessionClaims`), completes its segments:
+// its user and machine, which knows that it is dead (`SessionLocks`), completes its segments:
 //
 // 1. It copies the whole appends at the beginning of `<segment>.open` to a file with a temporary name, puts that on disk, and
 //    reads it again: it is a segment if all of it can be read.
@@ -53,7 +53,7 @@ final class SessionCompletion {
 
   private var stage = Stage.begin
   /// The claims of the sessions that are left, which keep other processes from completing them; the next one is at the end.
-  private var claims: [SessionClaims.Claim] = []
+  private var locks: [SessionLocks.Claim] = []
   /// The open segments of the session that is being completed, the next one at the end.
   private var names: [String] = []
   private var folder: OpenDescriptor?
@@ -87,7 +87,7 @@ final class SessionCompletion {
     stage = .done  // or what is in it would be copied
     switch current {
     case .begin:
-      claims = folder.writer.claims.abandoned()
+      locks = folder.writer.locks.abandoned()
       try beginSession(folder.root)
     case .next: try next(folder.root)
     case .copy(let segment): try copy(segment)
@@ -99,7 +99,7 @@ final class SessionCompletion {
 
   /// Looks for the open segments of the next session.
   private func beginSession(_ root: NotebookRoot) throws(StoreError) {
-    guard let claim = claims.last else { return }
+    guard let claim = locks.last else { return }
     do {
       let folder = OpenDescriptor(
         try root.open().folder("log").folder(claim.session.description))
@@ -119,7 +119,7 @@ final class SessionCompletion {
   /// Begins with the next open segment; after the last one of a session, with the next session.
   private func next(_ root: NotebookRoot) throws(StoreError) {
     guard let name = names.popLast(), let folder else {
-      if let claim = claims.popLast() {
+      if let claim = locks.popLast() {
         // Only if nothing is left in it.
         try? root.open().folder("log").removeFolder(claim.session.description)
         claim.remove()
@@ -138,7 +138,7 @@ final class SessionCompletion {
     let header = try file.descriptor.read(LogFormat.headerSize, at: 0)
     // A damaged header, or none: the file stays as it is.
     guard var scan = try? LogScan(decoding: header[...]),
-      scan.header.session == claims.last?.session,
+      scan.header.session == locks.last?.session,
       name == SegmentName.whileOpen(scan.header.segment), root.isOurs(scan.header.notebook)
     else { return }
     let stop = try Self.scan(file.descriptor, &scan, status.size)

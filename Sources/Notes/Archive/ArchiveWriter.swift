@@ -83,13 +83,13 @@ public struct ArchiveWriter: Sendable {
     _ book: inout NoteBook, appendix: [UInt8], keys: NoteKeys = .none, signing limit: Int = .max
   ) {
     // The order is copied, or written anew: with what was noted before it is read there is neither. Where it can't be read, the writing fails.
-    if book.unopenedOrder?.isChanged == true { try? book.openOrder() }
+    if book.lazyOrder?.isChanged == true { try? book.openOrder() }
     mark = book.mark()
     signableBytes = limit
     signatures = SignatureWriter(keys)
     self.book = book
     self.appendix = appendix
-    notes = book.shelf.ids
+    notes = book.noteCache.ids
     replicas = book.version.replicas
     places = Dictionary(uniqueKeysWithValues: zip(replicas, replicas.indices))
   }
@@ -170,12 +170,13 @@ public struct ArchiveWriter: Sendable {
   }
 
   private mutating func write(_ id: NoteID) throws(ArchiveFailure) {
-    let (summary, note) = try book.shelf.bytes(of: id, among: oldSummaries)
+    let (summary, note) = try book.noteCache.bytes(of: id, among: oldSummaries)
     guard note.count < 1 << 31, summaries.bytes.count < 1 << 32 else {
       throw ArchiveFailure(reason: "too large to be put away")
     }
     try sign(note[...], of: id, at: placeInIndex)
-    try enter(id, block(note), isTrashed: book.shelf.isTrashed(id), summary: summaries.bytes.count)
+    try enter(
+      id, block(note), isTrashed: book.noteCache.isTrashed(id), summary: summaries.bytes.count)
     summaries.block(summary)
   }
 
@@ -210,7 +211,7 @@ public struct ArchiveWriter: Sendable {
     while next + copied.count < notes.count, oldPlace + copied.count < archive.count {
       let (id, place) = (notes[next + copied.count], oldPlace + copied.count)
       let block = archive.noteBlock(at: place)
-      guard archive.id(at: place) == id, !book.shelf.hasChanged(id),
+      guard archive.id(at: place) == id, !book.noteCache.hasChanged(id),
         block.start == end ?? block.start,
         copied.isEmpty || block.start + block.size - copied[0].start <= Self.copySize
       else { break }
@@ -345,7 +346,7 @@ public struct ArchiveWriter: Sendable {
       stage = .list(0)
     } else {
       // No note was placed or created, so the places in the index are the same too.
-      guard book.unopenedOrder?.isChanged == false else {
+      guard book.lazyOrder?.isChanged == false else {
         throw ArchiveFailure(reason: "an order that could not be read")
       }
       order = block(try book.archive!.orderBytes())
@@ -591,12 +592,12 @@ public struct ArchiveWriter: Sendable {
     head.varint(heads.count)
     for change in heads { write(change, into: &head) }
     head.varint(notes.count)
-    head.varint(book.shelf.trashedCount)
+    head.varint(book.noteCache.trashedCount)
     indexBlock.encode(into: &head)
     Container.Block(start: summariesStart, size: summaries.bytes.count).encode(into: &head)
     order.encode(into: &head)
     list.encode(into: &head)
-    let first = book.openedOrder?.firstSlot ?? book.unopenedOrder?.first
+    let first = book.openedOrder?.firstSlot ?? book.lazyOrder?.first
     head.varint(first == nil ? 0 : 1)
     if let first {
       write(first.change, into: &head)

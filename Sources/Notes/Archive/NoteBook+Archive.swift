@@ -21,9 +21,9 @@ extension NoteBook {
   }
 
   /// Whom a replica has named, by its last change.
-  func mentions(of replica: ReplicaID) throws(ArchiveFailure) -> Mentions {
+  func mentions(of replica: ReplicaID) throws(ArchiveFailure) -> ReplicaTable {
     if histories.place(of: replica) != nil { return histories.end(of: replica).mentions }
-    return try session(of: replica)?.mentions ?? Mentions()
+    return try session(of: replica)?.mentions ?? ReplicaTable()
   }
 
   /// The last tick of a change that is known. O(1) for the last of its replica, or if it is in memory; else a block of the
@@ -167,13 +167,13 @@ extension NoteBook {
     histories = rest
     // The changes that are left were applied when these notes were known as purged, so they were redacted then.
     unredacted.subtract(archive.purged)
-    shelf.adopt(archive, markedAt: mark)
+    noteCache.adopt(archive, markedAt: mark)
     self.archive = archive
-    unopenedOrder?.adopt(archive)
+    lazyOrder?.adopt(archive)
   }
 
   /// A moment, for `adopt`.
-  public mutating func mark() -> UInt64 { shelf.mark() }
+  public mutating func mark() -> UInt64 { noteCache.mark() }
 }
 
 /// Changes that a replica has not seen, in logical time, read block by block.

@@ -38,7 +38,7 @@
 //                the size, and in the highest bit whether it is in the trash (4), where its summary begins (4)
 //     summaries  of each note, in the same order, the summary, a block
 //     note     = the note, as in Note+Encoding.swift
-//     order    = the snapshot of a `ReplicatingSlots` of creations
+//     order    = the snapshot of a `MovableList` of creations
 //     list       what the order comes to: the place in the index of each note, 4 bytes; blocks of 1,024 of them side by side, so
 //                that its beginning is read alone
 //
@@ -64,7 +64,7 @@ public struct ArchiveFailure: Error, Equatable, Sendable {
 }
 
 /// A slot of the notes' order, and the change that made it.
-typealias OrderSlot = ReplicatingSlots<ChangeID>.Slot
+typealias OrderSlot = MovableList<ChangeID>.Slot
 
 /// The notes and changes of a notebook as they were when it was put away.
 ///
@@ -90,7 +90,7 @@ public final class NotebookArchive: Sendable {
     /// The last tick and the time of its last change.
     let lamport: UInt64
     let time: Int64
-    let mentions: Mentions
+    let mentions: ReplicaTable
     let authors: AuthorRuns
     /// The number of slots of the order that it has made.
     let slots: Int
@@ -333,10 +333,10 @@ public final class NotebookArchive: Sendable {
   /// The order's encoding.
   func orderBytes() throws(ArchiveFailure) -> [UInt8] { try read(orderBlock) }
 
-  func order() throws(ArchiveFailure) -> ReplicatingSlots<ChangeID> {
+  func order() throws(ArchiveFailure) -> MovableList<ChangeID> {
     var reader = ByteReader(try orderBytes())
     do {
-      let order = try ReplicatingSlots(snapshot: &reader)
+      let order = try MovableList(snapshot: &reader)
       guard reader.isAtEnd, order.count == count else {
         throw reader.failure("an order of other notes")
       }
@@ -401,7 +401,7 @@ public final class NotebookArchive: Sendable {
     do {
       var rest = ByteReader(try reader.counted())
       let (lamport, time) = (try rest.number(), try rest.signed())
-      var mentions = Mentions()
+      var mentions = ReplicaTable()
       for _ in 0..<(try rest.count()) { mentions.append(try rest.session(of: sessions)) }
       var authors = AuthorRuns()
       var named: UInt64 = 0

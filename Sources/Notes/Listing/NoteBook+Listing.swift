@@ -27,7 +27,7 @@ extension NoteBook {
     where isWanted: (NoteSummary) -> Bool
   ) throws(ArchiveFailure) -> ListingPage? {
     let began = place?.began ?? revision
-    if let place, !shelf.contains(place.note) { return nil }
+    if let place, !noteCache.contains(place.note) { return nil }
     var since: Version?
     if began != revision, order != .created {
       since = try version(of: began.heads)
@@ -78,7 +78,7 @@ extension NoteBook {
       // Of many, reading all summaries at once is cheaper.
       if visited == mostSummariesAlone { all = try archive?.allSummaries() }
       if isPurged(id) { continue }
-      guard body(try shelf.summary(of: id, among: all)) else { return }
+      guard body(try noteCache.summary(of: id, among: all)) else { return }
     }
   }
 

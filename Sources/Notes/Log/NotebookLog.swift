@@ -114,8 +114,8 @@ extension NoteBook {
 
   /// The summary of a note; nil if there is no such note, or it was purged. O(log notes).
   public func summary(of id: NoteID) throws(ArchiveFailure) -> NoteSummary? {
-    guard shelf.contains(id), !isPurged(id) else { return nil }
-    return try shelf.summary(of: id, among: nil)
+    guard noteCache.contains(id), !isPurged(id) else { return nil }
+    return try noteCache.summary(of: id, among: nil)
   }
 }
 
@@ -135,7 +135,7 @@ public struct LogEntry: Equatable, Sendable {
   /// The note.
   public let note: NoteID
   /// The kinds of changes that were made.
-  public internal(set) var what: WhatHappened
+  public internal(set) var what: ChangeKind
   /// The author of the changes; nil if none is named.
   public let author: Author?
   /// The last tick of logical time of the last change.
@@ -181,7 +181,7 @@ extension NoteBook {
 
   /// Visits what changes did with notes which a version has not, replica by replica. O(replicas + those changes).
   func forEachEffect(
-    after version: Version, _ body: (NoteID, WhatHappened) -> Void
+    after version: Version, _ body: (NoteID, ChangeKind) -> Void
   ) throws(ArchiveFailure) {
     for replica in self.version.replicas where version[replica] < self.version[replica] {
       try forEachEffect(of: replica, in: version[replica] + 1...self.version[replica]) {
@@ -193,7 +193,7 @@ extension NoteBook {
   /// Calls `body` with each note that a change of a replica, known here, has changed, once for each change. O(those changes).
   func forEachEffect(
     of replica: ReplicaID, in numbers: ClosedRange<UInt64>,
-    _ body: (_ number: UInt64, _ lamport: UInt64, NoteID, WhatHappened) -> Void
+    _ body: (_ number: UInt64, _ lamport: UInt64, NoteID, ChangeKind) -> Void
   ) throws(ArchiveFailure) {
     var reader = EffectReader(of: replica, mentions: try mentions(of: replica))
     try forEachEncoded(of: replica, in: numbers) { number, encoded, lamport in

@@ -92,11 +92,11 @@ extension NoteBook {
       entries.note(edit, change, of: 0, isStart: true)
       return nil
     }
-    guard shelf.contains(edit.note) else { return nil }
+    guard noteCache.contains(edit.note) else { return nil }
     var length = 0
-    if edit.removed > 0 { length = shelf[existing: edit.note].text.count }
+    if edit.removed > 0 { length = noteCache[existing: edit.note].text.count }
     guard let last = entries.entries[edit.note] else {
-      let isKnown = number > 1 && shelf[existing: edit.note].version[session] > 0
+      let isKnown = number > 1 && noteCache[existing: edit.note].version[session] > 0
       entries.note(edit, change, of: length, isStart: true)
       return isKnown ? number : nil
     }
@@ -116,7 +116,7 @@ extension NoteBook {
     in note: NoteID, unseenBy change: ChangeID
   ) throws(ArchiveFailure) -> Bool {
     guard let known = try version(of: [change]) else { return true }
-    let content = shelf[existing: note].content
+    let content = noteCache[existing: note].content
     return content.replicas.contains { $0 != change.replica && content[$0] > known[$0] }
   }
 }

@@ -26,7 +26,7 @@ struct SessionLog {
   }
   /// In the order of their numbers, and what is told of them.
   private var read: [Read] = []
-  private var told: [(note: NoteID, what: WhatHappened)] = []
+  private var told: [(note: NoteID, what: ChangeKind)] = []
   /// The number of the last change that was not read.
   private var rest: UInt64
   /// The change that was gone through last; nil if that was in a later sitting.
@@ -107,7 +107,7 @@ struct SessionLog {
     isSittingOver = true
   }
 
-  private mutating func add(_ change: Read, _ note: NoteID, _ what: WhatHappened) {
+  private mutating func add(_ change: Read, _ note: NoteID, _ what: ChangeKind) {
     if let (place, time, start) = oldest[note], abs(time - change.time) < LogEntry.pause,
       change.number >= start
     {
@@ -167,9 +167,9 @@ struct SessionLog {
 
   /// The kinds of changes to a note that an entry names. The log of one note has no moves of it, and that of the notebook of a purged note only the purge.
   private static func told(
-    _ what: WhatHappened, of changed: NoteID, by change: ChangeID, in book: borrowing NoteBook,
+    _ what: ChangeKind, of changed: NoteID, by change: ChangeID, in book: borrowing NoteBook,
     only note: NoteID?
-  ) -> WhatHappened {
+  ) -> ChangeKind {
     let what = what.subtracting(.property)
     if let note {
       // Of a creation that is named by its content the log of all notes tells when each replica has made it.

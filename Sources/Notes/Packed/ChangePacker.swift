@@ -32,7 +32,7 @@ public struct ChangePacker: Sendable {
     precondition(
       directory.ranges.last.map { $0.replica < replica } ?? true, "replicas out of order")
     self.state = state
-    var mentions = Mentions()
+    var mentions = ReplicaTable()
     for replica in state.mentions { mentions.append(replica) }
     reader = RawChangeReader(author: replica, mentions: mentions)
     directory.ranges.append(PackedRange(replica: replica))

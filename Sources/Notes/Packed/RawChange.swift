@@ -110,14 +110,14 @@ struct RawChange: Equatable, Sendable {
 /// Takes the changes of one author apart, one after the other.
 struct RawChangeReader {
   /// Whom the author has named, this change included.
-  private(set) var mentions: Mentions
+  private(set) var mentions: ReplicaTable
   let author: ReplicaID
   /// True if `mentions` may have names that the author gave with later changes.
   private let isKnowingLater: Bool
   /// The names that were spelt out, as far as nobody has taken them.
   var spelt: [ReplicaID] = []
 
-  init(author: ReplicaID, mentions: Mentions, isKnowingLater: Bool = false) {
+  init(author: ReplicaID, mentions: ReplicaTable, isKnowingLater: Bool = false) {
     self.author = author
     self.mentions = mentions
     self.isKnowingLater = isKnowingLater

@@ -39,7 +39,7 @@ extension NotesServer {
     result.beginArray()
     switch params.kind {
     case .link:
-      var labels = FirstFew<NoteID>(params.limit, beginningWith: params.prefix)
+      var labels = TopK<NoteID>(params.limit, beginningWith: params.prefix)
       linkIndex.forEachLabel { labels.insert($0, $1) }
       // Notes whose names are compared as one come in the order of their ids, and not in that in which they were read.
       let ordered = labels.elements.sorted {
@@ -54,7 +54,7 @@ extension NotesServer {
         result.endObject()
       }
     case .tag:
-      var names = FirstFew<Void>(params.limit, beginningWith: params.prefix)
+      var names = TopK<Void>(params.limit, beginningWith: params.prefix)
       for (tag, _) in linkIndex.tags.all.sorted(by: { $0.tag < $1.tag }) {
         names.insert(tag.name, ())
       }

@@ -16,7 +16,7 @@
 // deletes what was typed, and types again, writes where that was.
 //
 // Both origins stand side by side, as those of any insertion. The rules of merging ask for no more than that, and that what goes on from a copy was put
-// there by its author (EqualReplacements.swift): so it stands behind no removed element that is one of a copy.
+// there by its author (DuplicateCoalescing.swift): so it stands behind no removed element that is one of a copy.
 
 /// Removed elements between which and around which something is to be inserted.
 struct Gap {

@@ -140,8 +140,8 @@ extension ReplicatingArray {
       tree.cursor = origin
     }
     var skipped = start
-    let gap = Crowds.Gap(left: left, right: right)
-    if !crowds.isEmpty, let last = crowds.last(before: precedence, at: gap) {
+    let gap = SiblingCache.Gap(left: left, right: right)
+    if !siblings.isEmpty, let last = siblings.last(before: precedence, at: gap) {
       locate(last)
       skipped = last.offset &- tree.current.offset &+ 1
     }
@@ -172,7 +172,7 @@ extension ReplicatingArray {
       if !isPassing { destination = (tree.cursor, skipped) }
     }
     tree.cursor = destination.0
-    crowds.remember(new, precedence, at: gap, afterSteps: steps)
+    siblings.remember(new, precedence, at: gap, afterSteps: steps)
     return destination.1
   }
 
@@ -196,13 +196,13 @@ extension ReplicatingArray {
   private mutating func rememberUnseen(
     _ new: LocalID, _ number: UInt64, _ left: LocalID, _ right: LocalID
   ) {
-    for gap in crowds.unseenGaps {
+    for gap in siblings.unseenGaps {
       guard
         left == gap.left || left.isNone || !gap.left.isNone && isOrdered(left, before: gap.left),
         right == gap.right || isOrdered(gap.right, before: right)
       else { continue }
       let change = ChangeID(replica: authors[Int(new.author)].id, number: number)
-      crowds.remember(change, between: gap)
+      siblings.remember(change, between: gap)
     }
   }
 

@@ -1,4 +1,4 @@
-// Removed elements that are shown all the same, because each change that removed them spares them (SparedSeparators.swift).
+// Removed elements that are shown all the same, because each change that removed them spares them (SeparatorPreservation.swift).
 
 extension ReplicatingArray<UInt8> {
   /// Shows separators that were removed, as the value did from which this one was encoded. What copies it has was restored before.

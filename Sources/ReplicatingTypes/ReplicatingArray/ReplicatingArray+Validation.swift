@@ -81,8 +81,8 @@ extension ReplicatingArray {
     _ isKnown: (ChangeID) -> Bool
   ) throws(InvalidChange) {
     if tree.isEmpty { return }
-    let gap = Crowds.Gap(left: left, right: right)
-    if let awareness, crowds.isUnseen(at: gap, by: author, awareness.version) { return }
+    let gap = SiblingCache.Gap(left: left, right: right)
+    if let awareness, siblings.isUnseen(at: gap, by: author, awareness.version) { return }
     var skipped: UInt32 = 0
     if left.isNone {
       tree.moveToStart()
@@ -107,7 +107,7 @@ extension ReplicatingArray {
       if tree.current.contains(right), right.offset > next.offset { break }
       skipped = tree.current.count
     }
-    if let awareness { crowds.remember(between, unseenBy: awareness.version, at: gap) }
+    if let awareness { siblings.remember(between, unseenBy: awareness.version, at: gap) }
   }
 }
 

@@ -57,7 +57,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   /// True if the authors know in which leaf their elements are. That is needed from the first operation of another
   /// replica on.
   var isIndexed = false
-  var crowds = Crowds()
+  var siblings = SiblingCache()
   var open = OpenEdit()
   /// The removed elements that are visible.
   var spared: Set<LocalID> = []
@@ -65,7 +65,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
   var isContested = false
   /// False if it is certain that each change knew all changes before it, whichever of them are withdrawn. Then no removed element is spared.
   var isConcurrent = false
-  /// The insertions that are copies of each other (EqualReplacements.swift), each list in the order of stamps.
+  /// The insertions that are copies of each other (DuplicateCoalescing.swift), each list in the order of stamps.
   var copies: [[Insertion]] = []
   /// The elements of copies that are not shown, removed or not.
   var withheld: Set<LocalID> = []

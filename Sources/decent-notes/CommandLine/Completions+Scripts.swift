@@ -3,7 +3,7 @@
 extension Completions {
   /// `completions SHELL`: prints the script for a shell.
   static func printScript(
-    _ command: Command, _ surroundings: Surroundings
+    _ command: Command, _ surroundings: CommandEnvironment
   ) throws(CommandFailure) -> CommandFailure.Status {
     try writeOutput(script(command["SHELL"]).utf8)
     return .done

@@ -26,7 +26,7 @@ enum Completions {
   /// `complete SHELL -- WORDS...`: prints the kind of what can stand at the place of the last word, and then each word with its meaning
   /// behind a tab. For bash the words are the line up to the cursor, and the part of it that bash replaces.
   static func print(
-    _ command: Command, _ surroundings: Surroundings
+    _ command: Command, _ surroundings: CommandEnvironment
   ) throws(CommandFailure) -> CommandFailure.Status {
     var words = command.words("WORD")
     var quoting: Quoting?
@@ -61,7 +61,7 @@ enum Completions {
 
   /// - Parameter words: the words of the line up to the cursor, the program's name first; the last one is to be completed.
   private static func offer(
-    for words: [String], _ command: Command, _ surroundings: Surroundings
+    for words: [String], _ command: Command, _ surroundings: CommandEnvironment
   ) throws(CommandFailure) -> Offer {
     guard words.count > 1 else { return Offer() }
     var line = PartialCommand(command.verbs, command.common)
@@ -103,7 +103,7 @@ enum Completions {
   }
 
   private static func offer(
-    _ kind: ValueKind, _ current: String, _ line: PartialCommand, _ surroundings: Surroundings
+    _ kind: ValueKind, _ current: String, _ line: PartialCommand, _ surroundings: CommandEnvironment
   ) throws(CommandFailure) -> Offer {
     switch kind {
     case .any, .filled, .text, .title, .number, .seed, .age, .interval, .moment: return Offer()

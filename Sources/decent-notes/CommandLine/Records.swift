@@ -37,7 +37,7 @@ struct Records {
   /// True if the reader has gone away: nothing more need be written.
   private(set) var isUnread = false
 
-  init(_ command: Command, _ surroundings: Surroundings) {
+  init(_ command: Command, _ surroundings: CommandEnvironment) {
     format = command.has("--json") ? .json : command.has("-0") ? .null : .lines
     let isTerminal = isatty(STDOUT_FILENO) == 1
     isEscaping = format == .lines || isTerminal

@@ -91,13 +91,13 @@ struct Verb {
   /// Refuses what does not go together.
   let check: (Command) throws(CommandFailure) -> Void
   /// Does it; returns the status of the program.
-  let perform: (Command, Surroundings) throws(CommandFailure) -> CommandFailure.Status
+  let perform: (Command, CommandEnvironment) throws(CommandFailure) -> CommandFailure.Status
 
   init(
     _ name: String, _ group: Group?, _ arguments: [Argument] = [], options: [Option] = [],
     _ summary: String, details: String = "", isNamed: Bool = true,
     check: @escaping (Command) throws(CommandFailure) -> Void = { _ in },
-    perform: @escaping (Command, Surroundings) throws(CommandFailure) -> CommandFailure.Status
+    perform: @escaping (Command, CommandEnvironment) throws(CommandFailure) -> CommandFailure.Status
   ) {
     self.name = name
     self.group = group

@@ -365,7 +365,7 @@ extension Verb {
 
 /// `help`, and the option `--help`.
 func showHelp(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   if command.verb.name == "help", command.has("--man") {
     try writeOutput(manualPage(of: command).utf8)

@@ -7,7 +7,7 @@ internal import NotesServer
 ///
 /// They stay whole lines beside what others write at the end at the same moment, and get the line ends of the note.
 func appendText(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   var text = command["TEXT"]
   if text == "-" { text = try readText() }
@@ -24,20 +24,20 @@ func appendText(
 
 /// `tag`: gives a note tags.
 func addTags(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   try changeTags("add", command, surroundings)
 }
 
 /// `untag`: takes tags away from a note.
 func removeTags(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   try changeTags("remove", command, surroundings)
 }
 
 private func changeTags(
-  _ change: String, _ command: Command, _ surroundings: Surroundings
+  _ change: String, _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     let note = try notebook.note(named: command["NOTE"])
@@ -54,7 +54,7 @@ private func changeTags(
 
 /// `rename`: gives a note another title, and the links to it the same one.
 func renameNote(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let result = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     let note = try notebook.note(named: command["NOTE"])
@@ -70,7 +70,7 @@ func renameNote(
 
 /// `merge`: joins two notes.
 func mergeNotes(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let result = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     let note = try notebook.note(named: command["NOTE"])
@@ -96,14 +96,14 @@ private func tellAmbiguous(_ result: JSONValue) {
 
 /// `trash`: puts notes into the trash.
 func trashNotes(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   try forEachNote("note/delete", isTrashed: false, command, surroundings)
 }
 
 /// `restore`: takes notes out of the trash.
 func restoreNotes(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   guard let revision = command.value("--revision") else {
     return try forEachNote("note/restore", isTrashed: true, command, surroundings)
@@ -115,7 +115,7 @@ func restoreNotes(
 
 /// Makes a request for each of some notes; for none of them if one is not there.
 private func forEachNote(
-  _ method: String, isTrashed: Bool, _ command: Command, _ surroundings: Surroundings,
+  _ method: String, isTrashed: Bool, _ command: Command, _ surroundings: CommandEnvironment,
   _ members: (inout JSONWriter) -> Void = { _ in }
 ) throws(CommandFailure) -> CommandFailure.Status {
   try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
@@ -135,7 +135,7 @@ private func forEachNote(
 
 /// `new`: makes a note, and prints its id.
 func makeNote(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let text = try command.value("--text").map { text throws(CommandFailure) in
     text == "-" ? try readText() : text

@@ -12,7 +12,7 @@ internal import JSONRPC
 /// made. Machines that have not met make one note, too: its id is made of the day. Of several that go by the day the oldest is used, which
 /// a user at a terminal is told.
 func openDaily(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let now = surroundings.now()
   let day = LocalTime(WrittenDate(command.words("DATE").first ?? "today")!, now: now)

@@ -12,7 +12,7 @@ internal import NotesServer
 /// The text is written to a file, and the editor is run. What it has changed is merged with what others have changed meanwhile, by the
 /// revision of the text that it was given. Whatever goes wrong then, an edited text stays in a file.
 func editNote(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   KeptEdit.removeOld(surroundings)
   let fetched = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
@@ -58,7 +58,7 @@ private let quickReturn: Int64 = 2000
 /// Keeps the file of an editor that has returned at once, and tells the user how to take up what is saved there; returns whether it is kept. Where
 /// there is no terminal there is no window: the user is told, and nothing is kept.
 private func keep(
-  _ file: EditedFile, _ fetched: JSONValue, _ surroundings: Surroundings
+  _ file: EditedFile, _ fetched: JSONValue, _ surroundings: CommandEnvironment
 ) -> Bool {
   let id = fetched["note"]?.id ?? ""
   guard isatty(STDIN_FILENO) == 1,
@@ -77,7 +77,7 @@ private func keep(
 
 /// `edit --resume`: takes up what was saved in the files of a note that are kept. They stay, with the text that the note has then.
 private func resume(
-  _ id: String, _ surroundings: Surroundings
+  _ id: String, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let kept = KeptEdit.all(of: id, surroundings)
   if kept.isEmpty {
@@ -114,7 +114,7 @@ private func resume(
 /// - Parameter revision: the text that it was made of.
 /// - Returns: the text of the note then, and its revision.
 private func save(
-  _ text: String, _ id: String, _ revision: String, _ surroundings: Surroundings
+  _ text: String, _ id: String, _ revision: String, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> (text: [UInt8], revision: String) {
   let (result, wasTrashed) = try LocalNotebook.open(surroundings) {
     notebook throws(CommandFailure) in
@@ -134,7 +134,7 @@ private func save(
 }
 
 /// Runs the user's editor on a file, and waits until it has ended.
-private func runEditor(_ surroundings: Surroundings, _ path: String) throws(CommandFailure) {
+private func runEditor(_ surroundings: CommandEnvironment, _ path: String) throws(CommandFailure) {
   let editor = surroundings.variable("VISUAL") ?? surroundings.variable("EDITOR") ?? "vi"
   let status = try runInTerminal(editor, path)
   if status != 0 { throw CommandFailure("\(editor) ended with status \(status)") }

@@ -35,7 +35,7 @@ struct KeptEdit {
   // MARK: - Records
 
   private static func records(
-    _ surroundings: Surroundings, making isMaking: Bool = false
+    _ surroundings: CommandEnvironment, making isMaking: Bool = false
   ) throws(FileTreeError) -> (any FileTree)? {
     guard let folder = surroundings.stateFolder() else { return nil }
     return try surroundings.tree("\(folder)/decent-notes/editing", isMaking)
@@ -43,7 +43,7 @@ struct KeptEdit {
 
   /// Keeps the file of a note; false where there is no state folder, or it can't be written.
   static func keep(
-    _ file: EditedFile, of note: String, at revision: String, _ surroundings: Surroundings
+    _ file: EditedFile, of note: String, at revision: String, _ surroundings: CommandEnvironment
   ) -> Bool {
     do {
       let record = Array("\(revision)\n\(file.path)".utf8)
@@ -62,14 +62,14 @@ struct KeptEdit {
   }
 
   /// The files of a note that are kept.
-  static func all(of note: String, _ surroundings: Surroundings) -> [KeptEdit] {
+  static func all(of note: String, _ surroundings: CommandEnvironment) -> [KeptEdit] {
     guard let records = (try? records(surroundings)) ?? nil else { return [] }
     return all(in: records).filter { $0.note == note }
   }
 
   /// Removes the files of notes that are gone, those in which nothing was saved for a day, and the records of files that are gone.
   static func removeOld(
-    _ surroundings: Surroundings, orOf isGone: (String) -> Bool = { _ in false }
+    _ surroundings: CommandEnvironment, orOf isGone: (String) -> Bool = { _ in false }
   ) {
     guard let records = (try? records(surroundings)) ?? nil else { return }
     for edit in all(in: records) {
@@ -89,7 +89,7 @@ struct KeptEdit {
   private var name: String { String(path.split(separator: "/").last ?? "") }
 
   /// The bytes that are in the file now.
-  func read(_ surroundings: Surroundings) throws(CommandFailure) -> [UInt8] {
+  func read(_ surroundings: CommandEnvironment) throws(CommandFailure) -> [UInt8] {
     do {
       if let read = try surroundings.tree(folder, false).read(name, limit: Self.mostBytes) {
         return read.bytes
@@ -103,7 +103,7 @@ struct KeptEdit {
   /// - Parameter bytes: those that were read. Where the editor has saved others since, these stay, and so does the record.
   /// - Returns: false if the editor has saved others.
   mutating func update(
-    from bytes: [UInt8], to text: [UInt8], at revision: String, _ surroundings: Surroundings
+    from bytes: [UInt8], to text: [UInt8], at revision: String, _ surroundings: CommandEnvironment
   ) throws(CommandFailure) -> Bool {
     do {
       if text != bytes {

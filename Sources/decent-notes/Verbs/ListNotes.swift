@@ -7,7 +7,7 @@ internal import JSONRPC
 private let (firstPage, largestPage) = (128, 1 << 14)
 
 func listNotes(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     var records = Records(command, surroundings)
@@ -38,7 +38,7 @@ func listNotes(
 }
 
 func searchNotes(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let result = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     try notebook.request("notebook/search") {
@@ -64,7 +64,7 @@ func searchNotes(
 }
 
 func showHistory(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let result = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     let note = try notebook.note(named: command["NOTE"])

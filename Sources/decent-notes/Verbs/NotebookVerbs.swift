@@ -7,7 +7,7 @@ internal import NotesServer
 
 /// `serve`: serves one client at standard input and output.
 func serveClient(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   var environment = try surroundings.environment()
   environment.framing =
@@ -38,7 +38,7 @@ func checkServe(_ command: Command) throws(CommandFailure) {
 
 /// `call`: one request.
 func makeCall(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let params = command.words("PARAMS").first ?? "{}"
   let input = params == "-" ? try readStandardInput() : Array(params.utf8)
@@ -56,7 +56,7 @@ func makeCall(
 
 /// `check`: says what is there, and what is damaged.
 func checkNotebook(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   if command.has("--repair"), let state = surroundings.stateFolder() {
     RuleFailures.forget(in: state)
@@ -74,7 +74,7 @@ func checkNotebook(
 
 /// `compact`: folds complete logs.
 func compactNotebook(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let compact: Compact
   do {
@@ -97,7 +97,7 @@ func checkCompact(_ command: Command) throws(CommandFailure) {
 
 /// `purge`: forgets notes of the trash.
 func purgeNotes(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let purge: Purge
   do {
@@ -141,7 +141,7 @@ func checkPurge(_ command: Command) throws(CommandFailure) {
 
 /// `sync`: exchanges changes with peers.
 func syncNotebook(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   var environment = try surroundings.environment()
   guard let interval = command.value("--every") else {
@@ -164,7 +164,7 @@ func checkSync(_ command: Command) throws(CommandFailure) {
 
 /// `import`: makes notes of files.
 func importFiles(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   try runFileCommand(
     .importing(isDryRun: command.has("--dry-run")), command.words("PATH"), command, surroundings)
@@ -172,7 +172,7 @@ func importFiles(
 
 /// `export`: writes the notes as files.
 func exportFiles(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   try runFileCommand(
     .exporting(isInto: command.has("--into"), hasIDs: command.has("--ids")), command.words("DIR"),
@@ -180,7 +180,8 @@ func exportFiles(
 }
 
 private func runFileCommand(
-  _ kind: FileCommand.Kind, _ paths: [String], _ command: Command, _ surroundings: Surroundings
+  _ kind: FileCommand.Kind, _ paths: [String], _ command: Command,
+  _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let environment = try surroundings.environment()
   return FileCommand(
@@ -192,7 +193,7 @@ private func runFileCommand(
 
 /// `mirror`: keeps files and notes equal.
 func mirrorFiles(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   var environment = try surroundings.environment()
   environment.mirror = command["DIR"]
@@ -221,7 +222,7 @@ func checkMirror(_ command: Command) throws(CommandFailure) {
 
 /// `demo`: shows two editors.
 func showDemo(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   do { try Demo.run(CommandLine.arguments[0], path: command["FILE"]) } catch {
     throw CommandFailure("demo: \(error.message)")

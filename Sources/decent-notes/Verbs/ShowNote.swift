@@ -12,7 +12,7 @@ internal import NotesServer
 /// A terminal gets it with control characters escaped, and with a line end at the end, so that no text commands it and the shell's prompt
 /// begins a line.
 func showNote(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let result = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in
     let note = try notebook.note(named: command["NOTE"])

@@ -3,7 +3,7 @@ internal import NotesServer
 
 /// `undo`: takes back what one participant did since a time, and lists the notes.
 func undoParticipant(
-  _ command: Command, _ surroundings: Surroundings
+  _ command: Command, _ surroundings: CommandEnvironment
 ) throws(CommandFailure) -> CommandFailure.Status {
   let since = moment(command.value("--since")!, now: surroundings.now())
   let result = try LocalNotebook.open(surroundings) { notebook throws(CommandFailure) in

@@ -1,6 +1,6 @@
 /// The insertions at gaps where many replicas have inserted: where to begin looking, and what need not be looked at again. Only hints, which
 /// may be lost.
-struct Crowds: Sendable {
+struct SiblingCache: Sendable {
   /// Looking through fewer pieces than this needs no hint.
   private static var threshold: Int { 16 }
 

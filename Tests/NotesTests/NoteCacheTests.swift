@@ -4,7 +4,7 @@ import Testing
 
 @testable import Notes
 
-@Suite struct `Shelf of notes` {
+@Suite struct `NoteCache of notes` {
   /// A notebook of several people, of which every note has been written by all.
   private func book(_ generator: inout SplitMix64, steps: Int) throws -> NoteBook {
     let people = (1...3).map { Person($0) }
@@ -57,22 +57,22 @@ import Testing
 
   @Test func `only so many notes stay open, and what is packed is the same`() throws {
     let person = Person(1)
-    person.book.shelf.mostOpen = 8
+    person.book.noteCache.mostOpen = 8
     var notes: [NoteID] = []
     for number in 0..<100 { notes.append(person.create("note \(number)", "text \(number)")) }
-    #expect(person.book.shelf.openCount <= 8)
+    #expect(person.book.noteCache.openCount <= 8)
     for (number, note) in notes.enumerated() {
       #expect(person.book[note]?.text.string == "text \(number)")
-      #expect(try person.book.shelf.summary(of: note, among: nil).title == "note \(number)")
+      #expect(try person.book.noteCache.summary(of: note, among: nil).title == "note \(number)")
       person.setText(note, "text \(number), changed")
-      #expect(person.book.shelf.openCount <= 8)
+      #expect(person.book.noteCache.openCount <= 8)
     }
     person.delete(notes[3])
     for note in notes.reversed() {
       let isHere = try person.book.open(note)
       #expect(isHere)
     }
-    #expect(person.book.shelf.openCount <= 9)
+    #expect(person.book.noteCache.openCount <= 9)
     #expect(person.book.counts == (99, 1))
     #expect(person.book[notes[3]]?.isTrashed == true)
     let isHere = try person.book.open(NoteID(creation: ChangeID(replica: replicaID(9), number: 1)))
@@ -82,23 +82,23 @@ import Testing
 
   @Test func `a text that has grown while no other was open is counted when one is`() {
     let person = Person(1)
-    person.book.shelf.mostOpenBytes = 10_000
+    person.book.noteCache.mostOpenBytes = 10_000
     let long = person.create("long", "")
     person.setText(long, String(repeating: "x", count: 9_000))
-    #expect(person.book.shelf.openCount == 1)
+    #expect(person.book.noteCache.openCount == 1)
     let short = person.create("short", String(repeating: "y", count: 2_000))
-    #expect(person.book.shelf.openCount == 1)
+    #expect(person.book.noteCache.openCount == 1)
     #expect(person.book[long]?.text.count == 9_000 && person.book[short]?.text.count == 2_000)
   }
 
   @Test func `long texts do not stay open, but for the one in use`() {
     let person = Person(1)
-    person.book.shelf.mostOpenBytes = 1000
+    person.book.noteCache.mostOpenBytes = 1000
     let notes = (0..<10).map { person.create("\($0)", String(repeating: "x", count: 600)) }
-    #expect(person.book.shelf.openCount == 1)
+    #expect(person.book.noteCache.openCount == 1)
     for note in notes {
       person.setText(note, String(repeating: "y", count: 5000))
-      #expect(person.book.shelf.openCount == 1)
+      #expect(person.book.noteCache.openCount == 1)
     }
     for note in notes { #expect(person.book[note]?.text.count == 5000) }
   }

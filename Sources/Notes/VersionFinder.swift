@@ -6,18 +6,18 @@ extension NoteBook {
   /// A state that the author of a change saw after it is taken rather than one in the order of logical time, which perhaps nobody saw;
   /// the newest, if there are several. Where none of these has the text, it is looked for in what two authors saw together.
   ///
-  /// - Complexity: O(elements of the text) for the first look; the rest is bounded (`PastTextSearch`), so what was long ago may not be found.
+  /// - Complexity: O(elements of the text) for the first look; the rest is bounded (`VersionFinder`), so what was long ago may not be found.
   public func version(
     of note: Note, withText utf8: [UInt8]
   ) throws(ArchiveFailure) -> Version? {
     if note.text.utf8 == utf8 { return version }
-    var search = PastTextSearch(for: utf8, in: note, of: self)
+    var search = VersionFinder(for: utf8, in: note, of: self)
     return try search.find()
   }
 }
 
 /// Looks for a text among the states that a note had before the present one.
-struct PastTextSearch {
+struct VersionFinder {
   /// If all changes together have inserted and removed more elements than this, nothing is looked for: each is counted.
   static let mostElements = 1 << 25
   /// So many changes of the note are gone back at most.
@@ -50,7 +50,7 @@ struct PastTextSearch {
   private let note: Note
   private let wanted: [UInt8]
   private var wantedSum: UInt64 = 0
-  private var sum = TextSum(of: ReplicatingText())
+  private var sum = TextFingerprint(of: ReplicatingText())
   private var rows: [Row] = []
   /// The number of changes whose logical times were read.
   private var lookups = 0
@@ -74,7 +74,7 @@ struct PastTextSearch {
       $1.changes.reduce($0) { $0 + $1.inserted + $1.removed }
     }
     if elements > Self.mostElements { return nil }
-    sum = TextSum(of: note.text, note.withdrawals)
+    sum = TextFingerprint(of: note.text, note.withdrawals)
     sum.move(to: book.version)
     wantedSum = sum.value(of: wanted)
     stepsToPresent = sum.steps

@@ -34,7 +34,7 @@ struct Past: Sendable {
 /// What some changes follow, and they themselves: of those that were asked for lately. A cache: bounded, and never needed for the result.
 ///
 /// They share what they have in common, so that one more takes O(log replicas) of memory as a rule.
-struct Pasts: Sendable {
+struct CausalHistoryCache: Sendable {
   /// So many are kept, and up to twice as many. Fewer in tests.
   var limit = 1024
   /// The number of changes that were looked at because no past was kept. For tests.

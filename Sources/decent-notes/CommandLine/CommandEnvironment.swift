@@ -14,7 +14,7 @@ final class Completeness {
 }
 
 /// What a verb has of the process and the world around it. Made by `main`, which alone reads the environment and the clock.
-struct Surroundings {
+struct CommandEnvironment {
   /// The value of a variable of the environment; nil if it is not set or empty.
   let variable: (String) -> String?
   /// The present time, in milliseconds since 1970.
@@ -49,7 +49,7 @@ struct Surroundings {
   }
 
   /// The same for the notebook in another folder; nil for that of the command.
-  func inFolder(_ folder: String?) -> Surroundings {
+  func inFolder(_ folder: String?) -> CommandEnvironment {
     guard let folder else { return self }
     var surroundings = self
     let environment = environment

@@ -12,7 +12,7 @@ public enum Durability: String, Sendable {
 ///
 /// All changes that come while the disk is busy share the next `fdatasync`. No other message overtakes their answers: neither the
 /// answer to a later request, which may show these changes, nor a notification of their effects.
-struct HeldAnswers {
+struct PendingReplies {
   struct Answer {
     var id: RequestID
     /// The result as JSON.
@@ -53,5 +53,5 @@ struct HeldAnswers {
     return due
   }
 
-  mutating func removeAll() { self = HeldAnswers() }
+  mutating func removeAll() { self = PendingReplies() }
 }

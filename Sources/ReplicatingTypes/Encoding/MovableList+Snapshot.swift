@@ -16,7 +16,7 @@
 //     piece      varint: the count, four times, and 2 if it is hidden, and 1 if it is of another author than the one before;
 //                if so, varint: the author; signed: the first slot less what is behind the author's piece before
 
-extension ReplicatingSlots<ChangeID> {
+extension MovableList<ChangeID> {
   /// O(slots).
   public func encodeSnapshot(into writer: inout ByteWriter) {
     let authors = sequence.authors

@@ -12,7 +12,7 @@
 /// `count` is O(1), `elements` O(slots), all else O(log slots) beside what is said.
 ///
 /// Compiled specially for the names of changes: used from another module, unspecialised, it is many times slower.
-public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
+public struct MovableList<Element: Hashable & Sendable>: Sendable {
   /// One slot's place: directly after one slot and before another.
   public struct Placement: Equatable, Sendable {
     /// The element that is placed.
@@ -348,7 +348,7 @@ public struct ReplicatingSlots<Element: Hashable & Sendable>: Sendable {
   }
 }
 
-extension ReplicatingSlots: Equatable {
+extension MovableList: Equatable {
   /// Equal slots; the rest follows from them.
   @specialized(where Element == ChangeID)
   public static func == (a: Self, b: Self) -> Bool { a.sequence == b.sequence }

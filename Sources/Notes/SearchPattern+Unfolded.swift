@@ -1,14 +1,14 @@
 internal import Bytes
 
-// A needle in a text that is not folded. Folding took most of the time of a search, and as a rule is not needed.
+// A pattern in a text that is not folded. Folding took most of the time of a search, and as a rule is not needed.
 //
-// The folding of a text has a needle of ASCII in one of two ways. Either the text itself has it, in capitals or small letters with nothing between
-// them. Or a scalar beyond ASCII takes part: it folds to a piece of the needle, to more than the needle, or to nothing inside it. So the text is looked
-// through for the needle, and then each scalar beyond ASCII is held against the needle, with the byte before and the byte behind it. Only a text with one
+// The folding of a text has a pattern of ASCII in one of two ways. Either the text itself has it, in capitals or small letters with nothing between
+// them. Or a scalar beyond ASCII takes part: it folds to a piece of the pattern, to more than the pattern, or to nothing inside it. So the text is looked
+// through for the pattern, and then each scalar beyond ASCII is held against the pattern, with the byte before and the byte behind it. Only a text with one
 // that may take part is folded; and one that is no valid UTF-8, since its folding may leave out bytes of ASCII; and one that has many such scalars: to fold
-// it takes less time than to hold each of them against the needle.
+// it takes less time than to hold each of them against the pattern.
 
-extension Needle {
+extension SearchPattern {
   /// True if it stands somewhere in the folding of a text, for which `folded` is used where that is needed.
   func isIn(_ text: ArraySlice<UInt8>, _ folded: inout FoldedText) -> Bool {
     let isASCII = text.span.isASCII
@@ -26,7 +26,7 @@ extension Needle {
     return isIn(folded)
   }
 
-  /// True if a scalar beyond ASCII may have a part in the needle; or if the text is no valid UTF-8, or one byte in eight begins such a scalar.
+  /// True if a scalar beyond ASCII may have a part in the pattern; or if the text is no valid UTF-8, or one byte in eight begins such a scalar.
   private func mayTakePart(
     _ text: Span<UInt8>, _ plain: (low: UInt64, high: UInt64), _ folded: inout FoldedText
   ) -> Bool {
@@ -78,12 +78,12 @@ extension Needle {
     }
   }
 
-  /// True if a folding may be where the needle is, as a whole or in part; or inside the needle, if it is empty.
+  /// True if a folding may be where the pattern is, as a whole or in part; or inside the pattern, if it is empty.
   private func fits(
     _ folding: FoldedText.Folding, between before: Neighbour, _ after: Neighbour
   ) -> Bool {
     let size = Int(folding.count)
-    // Each place at which the folding may begin, counted from the beginning of the needle.
+    // Each place at which the folding may begin, counted from the beginning of the pattern.
     for start in 1 - size..<bytes.count {
       let end = start + size
       if start > 0, !before.mayBe(bytes[start - 1]) { continue }

@@ -25,13 +25,13 @@ internal import ReplicatingTypes
 // - A process takes it by giving it another name, which only one can do, before it reads the notebook, and removes it before it writes. If it is
 //   killed after that, nobody goes on with its session.
 // - It is left as the last thing: when the segment is complete and on disk, no other one of the session is open, and its claim
-//   (`SessionClaims`) is gone.
+//   (`SessionLocks`) is gone.
 // - It counts only as long as the segment has the status that it had then, device, inode and time of change included, and its bytes
 //   end with the same hash; as long as no segment of the session is open; and only for a process that has read the session just so far.
 //   So a notebook that was restored, copied, moved, or that another container has at the same path is not gone on with.
 
 /// A session that its last process has left for another one to go on with.
-struct SessionHandover {
+struct SessionTransfer {
   let session: Identifier
   /// The name of its last segment, which is complete, and the file's status.
   let segment: String
@@ -43,7 +43,7 @@ struct SessionHandover {
 }
 
 /// The sessions that processes of this user have left at one notebook. Failures are not reported: then a process begins a session.
-struct SessionHandovers {
+struct SessionTransfers {
   /// So many sessions are left at once at most; more are left when more processes than this run at the same time.
   private static let most = 4
   /// Longer files are none of ours.
@@ -67,7 +67,7 @@ struct SessionHandovers {
   }
 
   /// Takes a session, so that no other process gets it; nil if there is none. Call it before the notebook is read.
-  func take() -> SessionHandover? {
+  func take() -> SessionTransfer? {
     guard let path = folder?.path,
       let folder = try? FileDescriptor.folder(path, on: root.system), isUsable(folder)
     else { return nil }
@@ -77,20 +77,20 @@ struct SessionHandovers {
       guard (try? folder.rename(name, to: own)) != nil else { continue }
       let bytes = try? read(own, in: folder)
       folder.remove(own)
-      if let bytes, let handover = try? decode(bytes, of: session) { return handover }
+      if let bytes, let transfer = try? decode(bytes, of: session) { return transfer }
     }
     return nil
   }
 
   /// Leaves a session to the next process, unless there are enough.
-  func leave(_ handover: SessionHandover) {
+  func leave(_ transfer: SessionTransfer) {
     guard canLeave, let state = folder, let folder = try? state.create(), isUsable(folder),
-      let bytes = try? encode(handover)
+      let bytes = try? encode(transfer)
     else { return }
     let temporary = FileDescriptor.temporary + "\(root.makeIdentifier())"
     do {
       try folder.createFile(temporary).append(bytes[...])
-      try folder.rename(temporary, to: handover.session.description)
+      try folder.rename(temporary, to: transfer.session.description)
     } catch { folder.remove(temporary) }
   }
 
@@ -135,31 +135,31 @@ struct SessionHandovers {
 
   // MARK: - Encoding
 
-  private func encode(_ handover: SessionHandover) throws(StoreError) -> [UInt8] {
+  private func encode(_ transfer: SessionTransfer) throws(StoreError) -> [UInt8] {
     let place = try root.open().status()
     var writer = ByteWriter()
     writer.varint(place.device)
     writer.varint(place.inode)
-    writer.counted(handover.segment.utf8)
-    writer.status(handover.status)
-    writer.varint(handover.end.number)
-    writer.fixed(handover.end.hash)
-    writer.varint(handover.changes)
-    return Container.encode(writer.bytes, as: .handover)
+    writer.counted(transfer.segment.utf8)
+    writer.status(transfer.status)
+    writer.varint(transfer.end.number)
+    writer.fixed(transfer.end.hash)
+    writer.varint(transfer.changes)
+    return Container.encode(writer.bytes, as: .transfer)
   }
 
   /// Decodes what was left at this folder; nil if it is another one.
-  private func decode(_ bytes: [UInt8], of session: Identifier) throws -> SessionHandover? {
+  private func decode(_ bytes: [UInt8], of session: Identifier) throws -> SessionTransfer? {
     let place = try root.open().status()
-    var reader = ByteReader(try Container.decode(bytes, as: .handover))
+    var reader = ByteReader(try Container.decode(bytes, as: .transfer))
     guard try reader.varint() == place.device, try reader.varint() == place.inode else {
       return nil
     }
     let segment = String(decoding: try reader.counted(), as: UTF8.self)
     let status = try reader.status(.file)
     let end = ChainPosition(number: try reader.varint(), hash: try reader.fixed(UInt64.self))
-    let handover = SessionHandover(
+    let transfer = SessionTransfer(
       session: session, segment: segment, status: status, end: end, changes: try reader.varint())
-    return reader.isAtEnd ? handover : nil
+    return reader.isAtEnd ? transfer : nil
   }
 }

@@ -1,6 +1,6 @@
 /// Values by keys, each of which is looked at and changed where it stands: a dictionary of large values would copy one for each look,
 /// reference by reference. As a rule the one that was changed last is wanted again, and that is found without hashing.
-struct PlacedValues<Key: Hashable, Value> {
+struct SlotMap<Key: Hashable, Value> {
   private var places: [Key: Int] = [:]
   /// The keys of the values, in no order.
   private(set) var keys: [Key] = []

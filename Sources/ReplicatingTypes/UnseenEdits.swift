@@ -24,7 +24,7 @@ public struct Awareness: Sendable {
 }
 
 /// Changes of one author that edited a text without being aware of all that is in it.
-public struct UnawareEdits: Sendable {
+public struct UnseenEdits: Sendable {
   /// The author.
   public let author: ReplicaID
   /// The numbers of the changes.
@@ -69,7 +69,7 @@ struct TouchedElements {
 
 extension ReplicatingArray {
   /// The elements that edits touched. What was typed last counts when the array is settled.
-  func elements(touchedBy edits: UnawareEdits) -> TouchedElements {
+  func elements(touchedBy edits: UnseenEdits) -> TouchedElements {
     let changes = ChangeRanges(edits.numbers.map { ChangeRanges.Run(edits.author, $0) })
     return TouchedElements(
       author: edits.author, changes: changes, known: edits.known, ranges: touched(by: changes))

@@ -2,10 +2,10 @@
 ///
 /// Going from one state to another takes as long as what differs between them. So a text is looked for in many states, and few are read.
 ///
-///     var sum = TextSum(of: text)
+///     var sum = TextFingerprint(of: text)
 ///     sum.move(to: text.version)
 ///     sum.value == sum.value(of: text.utf8)  // true
-public struct TextSum: Sendable {
+public struct TextFingerprint: Sendable {
   /// Only what is withdrawn in it changes, while it is asked for the elements that are withheld.
   private var text: ReplicatingArray<UInt8>
   private let withdrawals: Withdrawals
@@ -21,7 +21,7 @@ public struct TextSum: Sendable {
   /// By author and offset, the number of reasons in the state for which the element is not shown: removals by changes that are not
   /// withdrawn, and a withdrawn insertion.
   private var removals: [[UInt32]]
-  /// By author, the runs of changes that decide which copies are withheld (EqualReplacements.swift).
+  /// By author, the runs of changes that decide which copies are withheld (DuplicateCoalescing.swift).
   private var deciding: [[ClosedRange<UInt64>]] = []
   /// The sum in the state without regard to copies, and the part of it that is withheld.
   private var plain: UInt64 = 0

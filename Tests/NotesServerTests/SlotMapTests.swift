@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: seeds(10))
   func `are those of a dictionary`(_ seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    var values = PlacedValues<Int, [Int]>()
+    var values = SlotMap<Int, [Int]>()
     var expected: [Int: [Int]] = [:]
     for step in 0..<500 {
       let key = random.below(12)

@@ -5,7 +5,7 @@ internal import ReplicatingTypes
 ///
 /// A note is opened before it is looked at or changed, and stays open until `tidy` closes those that were not used for
 /// longest. That is called between changes and never within one, so within one everything that was opened is open.
-struct Shelf: Sendable {
+struct NoteCache: Sendable {
   /// A note that is not, or not as it is, in the archive; or that is open.
   private struct Slot: Sendable {
     let id: NoteID
@@ -16,7 +16,7 @@ struct Shelf: Sendable {
     /// The summary and the note, when it is not open and the archive doesn't have it like that.
     var packed: [UInt8] = []
     var isTrashed: Bool
-    /// The use of the shelf with which it was changed last; 0 if the archive has it as it is.
+    /// The use of the note cache with which it was changed last; 0 if the archive has it as it is.
     var changed: UInt64
   }
 
@@ -32,7 +32,7 @@ struct Shelf: Sendable {
 
   private var slots = SegmentedArray<Slot>()
   /// In which slot each note is.
-  private var places = NotePlaces()
+  private var places = NoteIndex()
   private var open: [Open] = []
   /// The slot that was used last: as a rule the one that is wanted again, found without hashing.
   private var latest = 0
@@ -461,10 +461,10 @@ struct Shelf: Sendable {
     return (Array(packed[..<reader.offset]), Array(packed[reader.offset...]))
   }
 
-  /// Lets go of what an archive has that was made of the shelf when it was marked.
+  /// Lets go of what an archive has that was made of the note cache when it was marked.
   mutating func adopt(_ archive: NotebookArchive, markedAt time: UInt64) {
     var kept = SegmentedArray<Slot>()
-    places = NotePlaces()
+    places = NoteIndex()
     archivedCount = 0
     latest = 0
     self.archive = archive
@@ -483,7 +483,7 @@ struct Shelf: Sendable {
   }
 }
 
-extension Shelf: Equatable {
+extension NoteCache: Equatable {
   /// The same notes, open or not, in whichever order they came. Notes that can't be read are not equal.
   static func == (a: Self, b: Self) -> Bool {
     a.count == b.count

@@ -3,7 +3,7 @@ internal import NoteFiles
 /// The first of many names, in the order of what they are when composed and without case, that begin with something, or whose letters do.
 ///
 /// Most names of many are passed over after a look at their first bytes.
-struct FirstFew<Value> {
+struct TopK<Value> {
   struct Element {
     /// The name as it is compared, in UTF-8.
     let folded: [UInt8]

@@ -1,37 +1,37 @@
 internal import ReplicatingTypes
 
 /// The kinds of changes that were made to a note, for people to read.
-public struct WhatHappened: OptionSet, Hashable, Sendable {
+public struct ChangeKind: OptionSet, Hashable, Sendable {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// The note was created, with whatever it had then.
-  public static let created = WhatHappened(rawValue: 1)
+  public static let created = ChangeKind(rawValue: 1)
   /// The text was edited, or an edit taken back.
-  public static let text = WhatHappened(rawValue: 2)
+  public static let text = ChangeKind(rawValue: 2)
   /// The title was written.
-  public static let title = WhatHappened(rawValue: 4)
+  public static let title = ChangeKind(rawValue: 4)
   /// Tags were added or removed.
-  public static let tags = WhatHappened(rawValue: 8)
+  public static let tags = ChangeKind(rawValue: 8)
   /// The priority was written.
-  public static let priority = WhatHappened(rawValue: 16)
+  public static let priority = ChangeKind(rawValue: 16)
   /// The note was put into the trash.
-  public static let trash = WhatHappened(rawValue: 32)
+  public static let trash = ChangeKind(rawValue: 32)
   /// The note was taken out of the trash.
-  public static let restore = WhatHappened(rawValue: 64)
+  public static let restore = ChangeKind(rawValue: 64)
   /// The note got another place among the others.
-  public static let move = WhatHappened(rawValue: 128)
+  public static let move = ChangeKind(rawValue: 128)
   /// The note was forgotten for good.
-  public static let purge = WhatHappened(rawValue: 256)
+  public static let purge = ChangeKind(rawValue: 256)
   /// It was read from a file that a user has imported.
-  public static let imported = WhatHappened(rawValue: 512)
+  public static let imported = ChangeKind(rawValue: 512)
   /// A property was written: the header of its file, or where that is. No log tells it, since it follows from files.
-  public static let property = WhatHappened(rawValue: 1024)
+  public static let property = ChangeKind(rawValue: 1024)
 }
 
 extension RawOperation.Tag {
   /// The kind of change that an operation of this kind makes to its note.
-  var effect: WhatHappened {
+  var effect: ChangeKind {
     switch self {
     case .create, .created: .created
     case .place: .move
@@ -55,14 +55,14 @@ struct EffectReader {
   private var reader: RawChangeReader
   private var change = RawChange()
   /// The notes that the change which was read last has changed, each once. A note is left out if nothing about it is told.
-  private(set) var effects: [(note: NoteID, what: WhatHappened)] = []
+  private(set) var effects: [(note: NoteID, what: ChangeKind)] = []
   /// True if that change is named by its content.
   private(set) var isContentAddressed = false
   /// The number of the change with which an entry begins, if the change that was read last says so; else 0.
   private(set) var entryStart: UInt64 = 0
 
   /// - Parameter mentions: whom the replica has named by the last change that is read, or later.
-  init(of replica: ReplicaID, mentions: Mentions) {
+  init(of replica: ReplicaID, mentions: ReplicaTable) {
     reader = RawChangeReader(author: replica, mentions: mentions, isKnowingLater: true)
   }
 
@@ -111,7 +111,7 @@ struct EffectReader {
 }
 
 /// When a change was made: by logical time, which orders changes, and by its author's clock, which people read.
-struct Moment: Equatable, Sendable {
+struct WallTime: Equatable, Sendable {
   /// Where the logical time of the change begins. No two changes have the same, and a change has a later one than all that
   /// its author had seen.
   var logical: LamportTimestamp

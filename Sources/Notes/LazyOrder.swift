@@ -5,7 +5,7 @@ internal import ReplicatingTypes
 /// Most notes are created in front of all others. Such a placement goes between the beginning and the first slot. Nothing can stand between
 /// these, so the first slot is all of the order that is needed to check and to apply it. Any other placement needs the order itself: `opened()` reads
 /// that, and applies there what was noted here. So the order comes out as if it had been open all the time, and what is refused is the same.
-struct UnopenedOrder: Sendable {
+struct LazyOrder: Sendable {
   private var archive: NotebookArchive
   /// The slot in front of all others; nil if there is none.
   private(set) var first: OrderSlot?
@@ -36,17 +36,17 @@ struct UnopenedOrder: Sendable {
   func isInFront(_ placement: Change.Placement, of change: ChangeID) -> Bool {
     placement.element == change && placement.after == nil && placement.before == first?.id
       && placements.count < Self.mostPlacements
-      && archive.slotAuthors + placements.count < ReplicatingSlots<ChangeID>.maximumAuthors
+      && archive.slotAuthors + placements.count < MovableList<ChangeID>.maximumAuthors
   }
 
   /// Gets ready for a placement by a replica that has made so many slots in the archive; returns whether there is room for one more.
   mutating func prepare(_ replica: ReplicaID, slots: Int) -> Bool {
     let count = counts[replica] ?? (slots, slots)
     counts[replica] = count
-    return count.now < ReplicatingSlots<ChangeID>.maximumCount
+    return count.now < MovableList<ChangeID>.maximumCount
   }
 
-  /// Checks the placement that was prepared, as `ReplicatingSlots` does. Throws when its author had not seen what it goes in front of.
+  /// Checks the placement that was prepared, as `MovableList` does. Throws when its author had not seen what it goes in front of.
   func validate(isKnown: (ChangeID) -> Bool) throws(InvalidChange) {
     guard first.map({ isKnown($0.change) }) ?? true else {
       throw InvalidChange("an origin that its author could not know")
@@ -66,7 +66,7 @@ struct UnopenedOrder: Sendable {
   mutating func adopt(_ archive: NotebookArchive) { self.archive = archive }
 
   /// The order itself.
-  func opened() throws(ArchiveFailure) -> ReplicatingSlots<ChangeID> {
+  func opened() throws(ArchiveFailure) -> MovableList<ChangeID> {
     var order = try archive.order()
     // The placements were noted by what the archive's head says of the order.
     guard order.firstSlot == archive.firstSlot, order.authorCount == archive.slotAuthors,

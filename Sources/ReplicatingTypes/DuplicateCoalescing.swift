@@ -35,7 +35,7 @@ extension ReplicatingArray<UInt8> {
     settle()
     if !isIndexed { buildIndex() }
     findDividers()
-    var gaps: Set<Crowds.Gap> = []
+    var gaps: Set<SiblingCache.Gap> = []
     for edits in edits {
       guard let index = index(known: edits.author) else { continue }
       for range in edits.ranges where range.author == edits.author {
@@ -131,9 +131,9 @@ extension ReplicatingArray<UInt8> {
       number: authors[Int(insertion.author)].number(of: insertion.offset))
   }
 
-  private func gap(of insertion: Insertion) -> Crowds.Gap {
+  private func gap(of insertion: Insertion) -> SiblingCache.Gap {
     let author = authors[Int(insertion.author)]
-    return Crowds.Gap(
+    return SiblingCache.Gap(
       left: author.left(of: insertion.offset, author: insertion.author),
       right: author.right(of: insertion.offset))
   }
@@ -161,7 +161,7 @@ extension ReplicatingArray<UInt8> {
   }
 
   /// The insertions that have these origins.
-  private mutating func insertions(between gap: Crowds.Gap) -> [Insertion] {
+  private mutating func insertions(between gap: SiblingCache.Gap) -> [Insertion] {
     if tree.isEmpty { return [] }
     var insertions: [Insertion] = []
     var skipped: UInt32 = 0
@@ -194,7 +194,7 @@ extension ReplicatingArray<UInt8> {
   /// All that a change did to the text.
   private struct Work: Hashable {
     struct Part: Hashable {
-      var gap: Crowds.Gap
+      var gap: SiblingCache.Gap
       var bytes: ArraySlice<UInt8>
     }
 

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Notes
 
-/// A needle that is looked for in a text as it stands is where it is in the folding of the text.
-@Suite struct `A needle in a text that is not folded` {
-  /// By definition: the folding of the text has that of the needle somewhere. What scalars fold to is learnt once, by each of both.
+/// A pattern that is looked for in a text as it stands is where it is in the folding of the text.
+@Suite struct `A pattern in a text that is not folded` {
+  /// By definition: the folding of the text has that of the pattern somewhere. What scalars fold to is learnt once, by each of both.
   private struct Looks {
     private var oracle = FoldedText()
     private var folded = FoldedText()
@@ -13,9 +13,9 @@ import Testing
     mutating func check(_ text: [UInt8], _ words: [[UInt8]], _ comment: Comment) {
       let all = folding(text)
       for word in words {
-        guard let needle = Needle(word) else { continue }
+        guard let pattern = SearchPattern(word) else { continue }
         let isThere = Self.has(all, folding(word))
-        let isFound = needle.isIn(text[...], &folded)
+        let isFound = pattern.isIn(text[...], &folded)
         #expect(isFound == isThere, "\(word) in \(text), \(comment)")
       }
     }
@@ -88,12 +88,12 @@ import Testing
   ])
   func `with letters that fold to others`(text: String, word: String, isThere: Bool) {
     var folded = FoldedText()
-    let needle = Needle(Array(word.utf8))!
-    #expect(needle.isIn(Array(text.utf8)[...], &folded) == isThere)
+    let pattern = SearchPattern(Array(word.utf8))!
+    #expect(pattern.isIn(Array(text.utf8)[...], &folded) == isThere)
     // The same at places where other words of the processor, and other blocks, begin.
     for before in [1, 7, 8, 9, 127, 128, 129] {
       let text = String(repeating: "x", count: before) + text + String(repeating: "y", count: 20)
-      #expect(needle.isIn(Array(text.utf8)[...], &folded) == isThere)
+      #expect(pattern.isIn(Array(text.utf8)[...], &folded) == isThere)
     }
   }
 }

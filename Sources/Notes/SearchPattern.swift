@@ -1,5 +1,5 @@
 /// A text that is looked for in folded texts.
-struct Needle: Sendable {
+struct SearchPattern: Sendable {
   /// The text, folded: at least one byte.
   let bytes: [UInt8]
   /// Where in it the three bytes are that texts have least.
@@ -59,13 +59,13 @@ extension Span<UInt8> {
   ///
   /// - Parameter isCaseIgnored: true if letters of ASCII count as the small ones that the text has in their place.
   func firstRange(
-    of needle: Span<UInt8>, _ places: (Int, Int, Int), from start: Int,
+    of pattern: Span<UInt8>, _ places: (Int, Int, Int), from start: Int,
     inAnyCase isCaseIgnored: Bool
   ) -> Range<Int>? {
-    let length = needle.count
+    let length = pattern.count
     guard length <= count - start else { return nil }
     let end = count &- length &+ 1
-    let bytes = (needle[places.0], needle[places.1], needle[places.2])
+    let bytes = (pattern[places.0], pattern[places.1], pattern[places.2])
     // The bit by which a capital differs.
     func mask(_ byte: UInt8) -> UInt8 { isCaseIgnored && byte &- 0x61 < 26 ? 0x20 : 0 }
     let masks = (mask(bytes.0), mask(bytes.1), mask(bytes.2))
@@ -82,7 +82,9 @@ extension Span<UInt8> {
           var offset = 0
           while offset < length {
             let byte = self[place &+ offset]
-            guard (isCaseIgnored ? FoldedText.lowered(byte) : byte) == needle[offset] else { break }
+            guard (isCaseIgnored ? FoldedText.lowered(byte) : byte) == pattern[offset] else {
+              break
+            }
             offset &+= 1
           }
           if offset == length { return place..<place &+ length }

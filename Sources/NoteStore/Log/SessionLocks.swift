@@ -30,7 +30,7 @@ internal import ReplicatingTypes
 /// The files by which the processes of a user tell each other which sessions are being written.
 ///
 /// Failures are not reported: a session without its file is not completed by another process, and that is all.
-struct SessionClaims {
+struct SessionLocks {
   private static let name = "sessions"
 
   /// The age of an unfinished file whose writer was killed, in nanoseconds.
