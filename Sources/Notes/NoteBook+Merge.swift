@@ -312,7 +312,7 @@ extension NoteBook: Replicable {
     _ change: Change, _ first: Stamp, _ past: Past, _ effects: inout Effects
   ) throws(InvalidChange) -> UInt64 {
     // The order may be in the archive only: the change needn't be about it.
-    let (savedShelf, savedOrder, savedUnopened) = (noteCache, openedOrder, lazyOrder)
+    let (savedCache, savedOrder, savedUnopened) = (noteCache, openedOrder, lazyOrder)
     let (savedPurged, savedUnredacted) = (purged, unredacted)
     let (savedUndecided, savedWithdrawing) = (undecided, withdrawing)
     var own = Effects()
@@ -325,7 +325,7 @@ extension NoteBook: Replicable {
         stamp.lamport += operation.ticks
       }
     } catch {
-      (noteCache, openedOrder, lazyOrder) = (savedShelf, savedOrder, savedUnopened)
+      (noteCache, openedOrder, lazyOrder) = (savedCache, savedOrder, savedUnopened)
       (purged, unredacted) = (savedPurged, savedUnredacted)
       (undecided, withdrawing) = (savedUndecided, savedWithdrawing)
       throw error

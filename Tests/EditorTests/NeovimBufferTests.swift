@@ -349,7 +349,7 @@ struct `The client for Neovim: a note as a buffer like others` {
     }
 
     var terminal = try start()
-    try terminal.type(":NoteGrep pattern\r")
+    try terminal.type(":NoteGrep needle\r")
     try terminal.wait("the quickfix list") { $0.contains { $0.contains("First|12") } }
     try check(terminal, "\r", "5: row 5 needle")
     try check(terminal, ":cnext\r", "7: row 7 needle")

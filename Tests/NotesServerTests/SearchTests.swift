@@ -123,7 +123,7 @@ struct `Search` {
   @Test func `shows the line of the first match`() {
     let long = String(repeating: "é", count: 500)
     let id = peer.create([
-      "title": "T", "text": .string("\n  \nfirst line\n\(long)pattern\(long)\nend"),
+      "title": "T", "text": .string("\n  \nfirst line\n\(long)needle\(long)\nend"),
     ])
     func snippet(_ query: String) -> String { search(query)["matches"]![0]!["snippet"]!.string! }
     #expect(snippet("T") == "first line")

@@ -122,7 +122,7 @@ struct SharedNote {
   }
 
   /// A history in which very many write at one place, and some remove what stands beside it.
-  init(seedOfCrowds seed: UInt64) {
+  init(seedOfSiblings seed: UInt64) {
     var random = SplitMix64(seed: seed)
     self.init(of: (1...UInt64(80 + random.below(40))).map { $0 }, "a b\nc d\ne f\n")
     let places = [random.below(12), random.below(12)]

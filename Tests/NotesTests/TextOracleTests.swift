@@ -52,7 +52,7 @@ import Testing
   /// Where there are many, their edits are not looked at one by one.
   @Test(arguments: seeds(4))
   func `gives the text that every notebook shows where very many write at one place`(seed: UInt64) {
-    check(SharedNote(seedOfCrowds: seed), seed)
+    check(SharedNote(seedOfSiblings: seed), seed)
   }
 
   private func check(_ history: SharedNote, _ seed: UInt64) {

@@ -149,7 +149,7 @@ extension MovableList<ChangeID> {
   }
 }
 
-extension Author<ChangeID> {
+extension AuthorLog<ChangeID> {
   fileprivate func encodeStamps(into writer: inout ByteWriter) {
     writer.varint(stamps.count)
     var last: UInt64 = 0

@@ -11,9 +11,9 @@ struct AuthorSteps<Element: Equatable & Sendable> {
   }
 
   private let author: AuthorIndex
-  private let origins: [Author<Element>.Origin]
-  private let stamps: [Author<Element>.StampRun]
-  private let skews: [Author<Element>.Skew]
+  private let origins: [AuthorLog<Element>.Origin]
+  private let stamps: [AuthorLog<Element>.StampRun]
+  private let skews: [AuthorLog<Element>.Skew]
   private let removals: [RemovalRun]
   /// The number of elements that the author inserted.
   private let count: UInt32
@@ -33,7 +33,7 @@ struct AuthorSteps<Element: Equatable & Sendable> {
   private var removal: RemovalRun
 
   /// Those of an author at a place, after change `known`.
-  init(of author: Author<Element>, _ index: AuthorIndex, since known: UInt64) {
+  init(of author: AuthorLog<Element>, _ index: AuthorIndex, since known: UInt64) {
     self.author = index
     (origins, stamps, skews) = (author.origins, author.stamps, author.skews)
     removals = author.removals

@@ -11,7 +11,7 @@ struct RemovalIndex {
   private var entries: [[Entry]]
 
   /// O(runs × log runs).
-  init<Element>(of authors: [Author<Element>], without withdrawn: ChangeRanges) {
+  init<Element>(of authors: [AuthorLog<Element>], without withdrawn: ChangeRanges) {
     entries = Array(repeating: [], count: authors.count)
     for (index, author) in authors.enumerated() {
       for run in author.removals(without: withdrawn) {

@@ -148,7 +148,7 @@ extension ReplicatingArray: Replicable {
   }
 }
 
-extension Author {
+extension AuthorLog {
   fileprivate func skew(of offset: UInt32) -> Int64 {
     Int64(lamport(of: offset)) - Int64(number(of: offset))
   }

@@ -34,7 +34,7 @@ extension ReplicatingArray {
   }
 }
 
-extension Author {
+extension AuthorLog {
   fileprivate func contributions(
     of index: AuthorIndex
   ) -> [ReplicatingArray<Element>.Contribution] {
@@ -83,7 +83,7 @@ extension Author {
 
 extension RemovalRun {
   /// True if its first change inserted what it removes: a divider of its author, as a rule.
-  fileprivate func isPassing<Element>(of author: Author<Element>, _ index: AuthorIndex) -> Bool {
+  fileprivate func isPassing<Element>(of author: AuthorLog<Element>, _ index: AuthorIndex) -> Bool {
     target == index && author.number(of: range(upTo: UInt64(number)).offset) == UInt64(number)
   }
 }

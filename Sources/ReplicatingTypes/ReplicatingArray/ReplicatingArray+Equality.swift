@@ -39,7 +39,7 @@ extension ReplicatingArray: Equatable {
   }
 
   /// The removals of an author, in runs that are the same however they came about.
-  private func removals(of author: Author<Element>) -> [NamedRemoval] {
+  private func removals(of author: AuthorLog<Element>) -> [NamedRemoval] {
     author.removals.map {
       NamedRemoval(number: $0.number, range: range(of: $0), order: $0.order)
     }

@@ -217,7 +217,7 @@ extension ReplicatingArray {
   }
 }
 
-extension Author {
+extension AuthorLog {
   /// The last of the ranges of an author's elements that a change removed for which `isWanted` is true.
   fileprivate func lastRemoved(
     by number: UInt64, of target: AuthorIndex, where isWanted: (Range<UInt32>) -> Bool

@@ -240,7 +240,7 @@ extension ReplicatingArray<UInt8> {
   }
 }
 
-extension Author<UInt8> {
+extension AuthorLog<UInt8> {
   /// True if each scalar that ends in a run of insertions was inserted by one change. Element by element, a change brings
   /// no more than the last byte of one, or the first.
   fileprivate func validateScalars(

@@ -46,7 +46,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
     case withdrawn(ElementRange)
   }
 
-  var authors: [Author<Element>] = []
+  var authors: [AuthorLog<Element>] = []
   var authorIndex: [ReplicaID: AuthorIndex] = [:]
   var tree: PieceTree
   /// The end of the latest operation in logical time.
@@ -130,7 +130,7 @@ public struct ReplicatingArray<Element: Equatable & Sendable>: Sendable {
     let index = entered(&authorIndex[replica, default: next])
     if index == next {
       precondition(authors.count < Self.maximumAuthors, "too many replicas")
-      authors.append(Author(id: replica))
+      authors.append(AuthorLog(id: replica))
     }
     return index
   }

@@ -3,7 +3,7 @@
 /// An author's insertions are numbered through: an element's offset is its place in `content`. What is known of an element
 /// besides, where and when it was inserted, holds for whole runs and is looked up only when something must be decided by
 /// it.
-struct Author<Element: Equatable & Sendable>: Sendable {
+struct AuthorLog<Element: Equatable & Sendable>: Sendable {
   /// The changes that brought the elements from offset `first` on: all the same, or, stepping, one for each element. 8
   /// bytes.
   struct StampRun: ElementRun, Equatable, Sendable {
@@ -372,7 +372,7 @@ extension Array where Element: ElementRun {
   }
 }
 
-extension Author {
+extension AuthorLog {
   /// The removals by changes that are not withdrawn. O(1) if none is.
   func removals(without withdrawn: ChangeRanges) -> [RemovalRun] {
     guard !withdrawn.isEmpty, withdrawn.hasChanges(of: id) else { return removals }
