@@ -6,6 +6,8 @@ internal import Notes
 
 extension NotesServer {
   /// Makes all changes that `body` makes with one write, or none if it throws. They are one step of each client that edits one of the notes.
+  ///
+  /// Where there is no way back the changes stay, as in `NoteStore.GroupFailure`, and clients are told of them as of those of others.
   mutating func asOneStep(
     _ body: (inout NotesServer) throws(ResponseError) -> Void
   ) throws(ResponseError) {
@@ -15,10 +17,15 @@ extension NotesServer {
       try body(&self)
       try finishStep()
     } catch {
-      store!.abandonGroup()
+      if !store!.abandonGroup() { takeUnwritten() }
       requests.batch = nil
       throw error
     }
+  }
+
+  /// Takes the changes of a batch that is refused, and that the notebook has nevertheless.
+  private mutating func takeUnwritten() {
+    if let effects = requests.batch?.effects { take(effects) }
   }
 
   private mutating func finishStep() throws(ResponseError) {
@@ -31,7 +38,10 @@ extension NotesServer {
         journal?.append(.step(change, isJoined: change != changes.first), of: editor)
       }
     }
-    do { try store!.finishGroup() } catch { throw ResponseError(error.cause) }
+    do { try store!.finishGroup() } catch {
+      if !error.isTakenBack { takeUnwritten() }
+      throw ResponseError(error.cause)
+    }
     requests.batch = nil
     record(effects, from: nil)
     for editor in editors {

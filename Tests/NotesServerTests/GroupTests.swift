@@ -281,6 +281,34 @@ struct `Changes that one read brings` {
     #expect(peer.call("note/get", ["id": .string(others[7])])["text"] == "other 8")
   }
 
+  /// A batch that can't be taken back is refused, too. Clients get its text as if another process had made it.
+  @Test(arguments: [true, false])
+  func `stay for clients, too, where a batch has no way back`(isWhole: Bool) throws {
+    let (peer, disk, note, _) = try begin("notes")
+    for number in 1...300 { peer.create(["text": .string("other \(number)")]) }
+    #expect(peer.putAway())
+    peer.receive(peer.line("note/change", change(1, "before")))
+    #expect(peer.take("note/edit").isEmpty)
+    disk.fault = { _, call in
+      [.append, .read, .openFolder, .openFile, .names].contains(call) ? .refused : nil
+    }
+    var requests: [JSON] = ["one ", "two "].map {
+      ["method": "note/append", "params": ["id": note, "text": .string($0)]]
+    }
+    // Without this one the batch is refused when it is written.
+    if !isWhole {
+      requests.append(["method": "note/append", "params": ["id": "1-0", "text": "none"]])
+    }
+    #expect(peer.ask("notebook/batch", ["requests": .array(requests)]).error != nil)
+    disk.fault = { _, _ in nil }
+    peer.folderChanged()
+    peer.run(for: .seconds(3))
+    let pushes = peer.take("note/edit")
+    #expect(pushes.map { $0["lines"] } == [[[0, 1, ["before one two "]]]])
+    #expect(peer.call("note/get", ["id": note])["text"] == "before one two ")
+    #expect(words("notes", note).words == ["before", "one", "two"])
+  }
+
   // MARK: - Kills
 
   @Test func `are all there or none, whenever the process is killed`() throws {

@@ -4,8 +4,8 @@ public import ReplicatingTypes
 // A group of changes: each is planned on those before it, and all are written together.
 
 extension NoteStore {
-  /// Begins a group: the changes that `commit` makes from now on are in the notebook, and not in the log, until `finishGroup`. Nobody may be told
-  /// of them, and nothing else may be asked for that changes the notebook or reads the folder.
+  /// Begins a group: the changes that `commit` makes from now on are in the notebook, and not in the log, until `finishGroup`. Until then
+  /// the caller tells no client of them, and calls no other method that changes the notebook or reads the folder.
   ///
   /// A group takes no copy of the notebook. Without one, each change is a group of its own, which is written before it is applied.
   ///
@@ -48,10 +48,13 @@ extension NoteStore {
     count(done)
   }
 
-  /// Takes back the changes of the group, none of which is written. Their names may be used again.
-  public func abandonGroup() {
-    guard let group = own.group else { return }
-    _ = takeBack(group)
+  /// Takes back the changes of the group, if there is one. None of them is written, and their names may be used again.
+  ///
+  /// - Returns: false if the changes stay, as in a `GroupFailure`.
+  @discardableResult
+  public func abandonGroup() -> Bool {
+    guard let group = own.group else { return true }
+    return takeBack(group)
   }
 
   /// Counts changes that are here to stay.
@@ -62,7 +65,7 @@ extension NoteStore {
 
   /// Goes back to the notebook before a group that was not written; returns false if nothing is there from which that could be made.
   private func takeBack(_ undone: ChangeGroup) -> Bool {
-    // What the folder lacks of the notebook is written again from now on.
+    // `giveUpArchive`, which `takeOut` may need, does nothing as long as there is a group.
     own.group = nil
     // A change that was not made has no entry, and the entries that are open are looked up again.
     own.entries = OpenEntries()
