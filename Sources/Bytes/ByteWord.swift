@@ -158,7 +158,7 @@ extension ArraySlice<UInt8> {
 /// into the lower one (as in wyhash, Wang Yi 2019).
 ///
 /// It is fast, and bytes that meet in one hash are easily made: what is taken for equal must be compared. Its values may
-/// be others in the next version of the program: whoever keeps some writes down which they are.
+/// be others in the next version of the program: a format that keeps some gets a new version then.
 @frozen public struct WordHash: Sendable {
   @usableFromInline var state: UInt64
   @usableFromInline static var seed: UInt64 { 0x9E37_79B9_7F4A_7C15 }

@@ -67,7 +67,7 @@ extension AgentServer {
 
 /// The open note by which others who have it open, too, are shown the agent.
 ///
-/// It is there for a while after each edit: an edit itself takes no time that anybody could see.
+/// It is there for a while after each edit: an edit itself is over before a person sees it.
 struct Presence {
   /// The time for which it stays.
   static let stay = Duration.seconds(10)

@@ -40,7 +40,7 @@ struct StateFolder {
     try Self.archive(Self.archive, in: try FileDescriptor.folder(path, on: system), closer)
   }
 
-  /// What the last processes have left beside the archive; empty if there is nothing that can be read.
+  /// The manifest beside the archive; an empty one if there is none that can be read.
   func manifest() -> StartManifest {
     guard let folder = try? FileDescriptor.folder(path, on: system),
       let file = try? folder.regularFile(StartManifest.name),

@@ -366,7 +366,7 @@ extension Note.Operation {
 /// The state of a note's text that the edits of a change were made on, where that is less than all that is in the change's past.
 ///
 /// A process knows more than its client shows: the edit of the client may cross those of others, and a client may send a text that it has read
-/// long ago. Without the base such an edit would count as made by somebody who had seen all of these.
+/// long ago. Without the base such an edit would count as made after its author had seen all of these.
 ///
 /// The author of the edits had *seen* the changes at `heads` with all that they follow; `previous`, and what its author had seen; and nothing
 /// else of what concerns the text.
@@ -387,7 +387,7 @@ public struct TextBase: Equatable, Sendable {
     self.previous = previous
   }
 
-  /// So many changes may be made on the base of one another at most.
+  /// The most changes that may be made on the base of one another.
   public static let longestChain = 1024
 }
 

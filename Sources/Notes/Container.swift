@@ -15,7 +15,7 @@ public import ReplicatingTypes
 
 /// The header and the blocks of files.
 public enum Container {
-  /// What a container holds: the byte before the version.
+  /// A kind of content. Its raw value is the byte before the version.
   public enum Kind: UInt8, Sendable {
     /// Changes that travel: `ChangeSet.swift`.
     case changes = 1

@@ -161,12 +161,12 @@ struct History: Identifiable, Sendable {
 // each replica in order, 16 bytes, with its number and the digest up to there, 8 bytes each, big-endian.
 //
 // They are made when they are asked for, not with each change, and the archive keeps those of its last changes. 64 bits are enough
-// against accidents. Who forges a session may find two histories of it with one digest by 2^32 tries; for a session of somebody else it
+// against accidents. An attacker may find two histories of a session of its own with one digest by 2^32 tries; a second history of another session
 // takes 2^64.
 
 /// The digest of the first changes of a replica.
 struct HistoryDigest: Sendable {
-  /// How many changes they are.
+  /// The number of these changes.
   private(set) var number: UInt64 = 0
   private(set) var value: UInt64 = 0
 
@@ -197,7 +197,7 @@ extension [UInt8] {
 /// The replicas that an author has named in its changes, in that order.
 struct ReplicaTable: Equatable, Sendable {
   private(set) var replicas: [ReplicaID] = []
-  /// Where each of them stands, as soon as they are many: looking at a few takes less time than hashing.
+  /// The index of each, as soon as they are many: comparing a few takes less time than hashing.
   private var places: [ReplicaID: Int] = [:]
 
   func place(of replica: ReplicaID) -> Int? {

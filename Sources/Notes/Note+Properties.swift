@@ -6,7 +6,7 @@ extension Note {
   /// The value of a property; empty if there is none.
   public subscript(name: PropertyName) -> String { properties[name]?.value ?? "" }
 
-  /// Where the note's file is among others; empty if it has no place. See `PropertyName.path`.
+  /// The path of the note's file; empty if it has none. See `PropertyName.path`.
   public var path: String { self[.path] }
 
   /// The parts of its file's header that are there, by their keys, in the order of these.
@@ -28,7 +28,7 @@ extension Note {
 }
 
 extension Note {
-  /// A deletion by somebody who had seen the note as it was at a version, which is known here: what was written since keeps it.
+  /// A deletion whose author had seen the note as it was at a version, which is known here: what was written since keeps it.
   public func deletion(seenAt version: Version) -> Operation {
     .delete(covered: content.intersection(version))
   }
@@ -43,9 +43,9 @@ public struct PropertyName: Hashable, Comparable, Sendable {
 
   init(_ text: String) { self.text = text }
 
-  /// Where the note's file is among others: a relative path whose parts are separated by `/`.
+  /// The path of the note's file: relative, its parts separated by `/`.
   public static let path = PropertyName("path")
-  /// What the note's file was when it was last read: a hash, by which another machine knows that there is nothing new in it.
+  /// The hash of the note's file when it was last read, by which another machine knows that there is nothing new in it.
   public static let file = PropertyName("file")
   /// A part of the header of the note's file.
   public static func header(_ key: String) -> PropertyName { PropertyName(headerPrefix + key) }

@@ -170,7 +170,7 @@ extension NoteBook {
     return max(first.lamport, stamp.lamport - 1)
   }
 
-  /// Where the logical time of a change begins: after that of all its predecessors.
+  /// The first logical time of a change: after that of all its predecessors.
   @inline(__always)
   func firstStamp(of change: Change) throws(ArchiveFailure) -> Stamp {
     var latest: UInt64 = 0

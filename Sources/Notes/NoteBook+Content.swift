@@ -43,11 +43,11 @@ extension NoteBook {
   }
 }
 
-/// What a note says at present, for who looks at very many: read without its past.
+/// The present content of a note, read without its past: for a look at very many notes.
 public struct NoteContent: Sendable {
   /// The title.
   public let title: String
-  /// Where the note's file is among others; empty if it has no place.
+  /// The path of the note's file; empty if it has none.
   public let path: String
   /// The parts of its file's header that are there, by their keys.
   public let header: [(key: String, value: String)]

@@ -138,7 +138,7 @@ extension NoteBook {
 public enum RuleGuard {
   /// Notes with which the rules have ended an earlier process.
   nonisolated(unsafe) public private(set) static var excluded: Set<NoteID> = []
-  /// Where the name of a note is put: its length, and its bytes. `nil` where nothing reads them.
+  /// The buffer for the name of a note: its length, and its bytes. `nil` where nothing reads them.
   nonisolated(unsafe) private static var name: UnsafeMutableBufferPointer<UInt8>?
 
   #if DEBUG

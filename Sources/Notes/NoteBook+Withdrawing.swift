@@ -4,7 +4,7 @@ internal import ReplicatingTypes
 //
 // SEPARATORS. A withdrawal takes text away between which others have written. Let u and v be two bytes of the text between which it takes
 // bytes away and brings none back. The separators are the white bytes that it takes. They are kept apart, as the rule on deletions keeps them
-// (SeparatorPreservation.swift), if the change that inserted u or v was made by somebody who had seen one of the separators, or one of these was itself inserted
+// (SeparatorPreservation.swift), if the change that inserted u or v was made by an author who had seen one of the separators, or one of these was itself inserted
 // with an earlier withdrawal, of changes that are among those withdrawn now:
 //
 //   1. If neither u nor v is a line feed, there are line feeds among the separators, and the same is true of these alone: by a line feed, with a

@@ -32,8 +32,8 @@ public struct NoteBook: Sendable {
   var pasts = CausalHistoryCache()
   /// Of a few replicas the ticks of those changes in the archive that were asked for last.
   var archivedTicks: [ReplicaID: ArchivedTicks] = [:]
-  /// The notes that were forgotten for good. Of each a note without content is left on the note cache, and its place in the order: nobody is
-  /// shown them. They only get more.
+  /// The notes that were forgotten for good. Of each a note without content is left in `noteCache`, and its place in the order. No client
+  /// is shown them, and their number only grows.
   public internal(set) var purged: Set<NoteID> = []
   /// Those of them that changes in memory may still tell of: whoever reads these redacts them (`forEachEncoded`).
   var unredacted: Set<NoteID> = []
@@ -227,7 +227,7 @@ public struct NoteBook: Sendable {
 /// A number for each of very many notes: a dictionary that grows in small steps.
 ///
 /// A dictionary that is full moves all that it has, which takes a sixth of a second for a million notes. Here notes are divided among
-/// some dictionaries by their ids, and one of them grows at a time. (Ids that somebody has chosen so that all are in one make that as
+/// some dictionaries by their ids, and one of them grows at a time. (Where ids are chosen so that all are in one, that is as
 /// slow as one dictionary.)
 struct NoteIndex: Sendable {
   private static let count = 256

@@ -494,14 +494,14 @@ extension NoteCache: Equatable {
   }
 }
 
-/// Notes of an archive among which those are that somebody looks for.
+/// The notes of an archive that a search may have to show: all that it looks for, and others.
 struct Candidates: Sendable {
   /// Of each note, by its place in the archive's index, whether it is one.
   private var isOne: [Bool]
   /// The number of candidates.
   private(set) var count: Int
 
-  /// All notes of an archive with so many, or none of them.
+  /// All notes of an archive, whose number is `notes`, or none of them.
   init(of notes: Int, all isAll: Bool) {
     isOne = [Bool](repeating: isAll, count: notes)
     count = isAll ? notes : 0

@@ -20,7 +20,7 @@ public struct NoteSummary: Sendable, Equatable, Identifiable {
   public var isTrashed: Bool { trashed != nil }
   /// The time of its deletion, if the note is in the trash. Milliseconds since 1970.
   public let trashed: Int64?
-  /// Where the note's file is among others; empty if it has no place.
+  /// The path of the note's file; empty if it has none.
   public let path: String
 
   /// The summary of a note. O(its tags).

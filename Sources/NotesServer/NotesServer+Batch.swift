@@ -125,7 +125,7 @@ extension NotesServer {
 
 /// A batch of requests that is being carried out.
 struct RunningBatch {
-  /// The effects of its changes, which nobody is told before all of them are made.
+  /// The effects of its changes. No client is told of one before all changes are made.
   var effects = Effects()
   /// The notes that its requests have made, by the places of these.
   private var notes: [Int: NoteID] = [:]

@@ -213,7 +213,7 @@ extension NotesServer {
   }
 
   /// The state that the client changes, as its change says it, and the elements that it lacks; nil if that is not known, or can't be
-  /// said. Then the change counts as made by somebody who had seen all.
+  /// said. Then the change counts as made by an author who had seen all.
   private mutating func base(
     of shown: Attachment.Shown, in note: NoteID, _ params: ChangeNoteParameters
   ) throws(ResponseError) -> (base: TextBase, unseen: ElementRanges, session: ReplicaID)? {

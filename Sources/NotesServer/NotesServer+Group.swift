@@ -5,7 +5,7 @@ internal import NoteStore
 //
 // Typed text comes as one `note/change` after the other. Each for itself takes a write to the journal, a look at the log and a write to
 // the log, which is most of its time. In a group each is planned on those before it and made in memory; its entry in the journal, its record and its
-// answer wait. At the end of the group the journal is written, then the log, and then all are answered, and everybody else is told. A group ends with
+// answer wait. At the end of the group the journal is written, then the log, and then all are answered, and all other clients are told. A group ends with
 // the read, with any other request, and when it is large.
 //
 // A change that is refused for what it says is no part of the group, and takes no other along. If the log can't be written, none of the changes has
@@ -13,19 +13,19 @@ internal import NoteStore
 //
 // WHY A KILL AT ANY POINT IS SAFE
 //
-// Nobody is told of a change before the log has it, and its entry is in the journal before: as with a change alone (`JournalEntry.swift`).
+// The server tells no client of a change before the log has it, and the journal has its entry before that: as with a change alone (`JournalEntry.swift`).
 // Between the two writes the journal tells of changes that were never made. In the middle of the write to the log none of the changes is
 // there for a reader, after it all are. What of them was not answered the client sends again when it resumes, and the journal says which of
 // them are there.
 
 /// A group of changes that is being carried out.
 struct RunningGroup {
-  /// What its requests are answered when all is written, in order.
+  /// The answers to its requests, in order. They are sent when all is written.
   private(set) var answers: [(id: RequestID, answer: Result<[UInt8], ResponseError>)] = []
   /// The number of bytes of its messages.
   private var size = 0
 
-  /// A group of so many messages or bytes ends: a client must not wait long for its first answer, and going back must not take long.
+  /// A group that has this number of messages, or of bytes, ends: a client must not wait long for its first answer, and going back must not take long.
   private static let mostMessages = 256
   private static let mostBytes = 1 << 20
 
@@ -65,7 +65,7 @@ extension NotesServer {
     return true
   }
 
-  /// Writes the changes of the group, if there is one, answers its requests, and tells everybody else.
+  /// Writes the changes of the group, if there is one, answers its requests, and tells all other clients.
   mutating func endGroup() {
     guard let group = requests.group else { return }
     requests.group = nil

@@ -386,7 +386,7 @@ struct OpenTextsUndo {
 
   mutating func append(_ attachment: Attachment) { attachments.append(attachment) }
 
-  /// Notes that a text which has so many arrivals is to get another.
+  /// Notes that a text which has `count` arrivals is to get another.
   mutating func willAppend(to note: NoteID, after count: Int) {
     if counts.last?.note == note || counts.contains(where: { $0.note == note }) { return }
     counts.append((note, count))

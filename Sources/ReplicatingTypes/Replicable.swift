@@ -195,7 +195,7 @@ public struct MissingChanges: Error, Equatable, Sendable {
 // The changes that other changes say they follow: as few as are needed.
 //
 // The changes of a value that a replica at version v has not seen could say that they follow all of v. After a thousand short-lived
-// replicas that would be a thousand names for one keystroke. But whoever joins them needs less. It must have
+// replicas that would be a thousand names for one keystroke. But a replica that joins them needs less. It must have
 //
 // - of the replicas whose changes they bring, all that they leave out: what these replicas made up to v;
 // - what they refer to: the elements that an insertion stands between or that a removal names, the additions that a removal covers;

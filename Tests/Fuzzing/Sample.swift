@@ -313,7 +313,7 @@ func feedFile(_ bytes: [UInt8]) {
   _ = content.file
 }
 
-/// Changes of so many steps, far apart.
+/// Changes of `steps` steps, far apart.
 private func textChanges(_ steps: Int) -> ReplicatingText.Changes {
   var alice = Replica(id: ReplicaID(high: 0, low: 1))
   var bob = Replica(id: ReplicaID(high: 0, low: 2))

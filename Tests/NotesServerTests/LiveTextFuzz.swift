@@ -88,7 +88,7 @@ struct LiveTextFuzz {
   /// How often a server died.
   private(set) var kills = 0
   private var problems: [String] = []
-  /// How many scalars were inserted, and of these more than once.
+  /// The number of scalars that were inserted, and of those of them that were inserted more than once.
   var insertedCount: Int { inserted.count }
   private(set) var retypedCount = 0
   /// How many messages were delivered, and pushes applied: for the one who wants to know what a run is worth.

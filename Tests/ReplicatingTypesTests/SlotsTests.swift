@@ -5,7 +5,7 @@ import Testing
 
 private typealias Slots = MovableList<ChangeID>
 
-/// What `MovableList` knows from its tree, found by looking at every slot.
+/// An oracle for `MovableList`, which answers by a look at every slot where the list asks its tree.
 private struct NaiveOrder {
   var slots: [(element: ChangeID, id: ElementID, time: LamportTimestamp)] = []
 

@@ -52,7 +52,7 @@ extension NoteLink {
     return name
   }
 
-  /// What may stand between `|` and `]]` for these words; nil if nothing can be written so.
+  /// The text between `|` and `]]` that shows a title; nil if no text can.
   public static func words(for title: String) -> String? {
     let isFitting = title.utf8.allSatisfy {
       ![.openingBracket, .closingBracket, .backquote, .backslash, .lineFeed, UInt8(ascii: "|")]

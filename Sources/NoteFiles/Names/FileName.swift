@@ -93,7 +93,7 @@ public enum FileType: Sendable {
     }
   }
 
-  /// How files of the type have headers.
+  /// The form of headers in files of the type.
   public var headerForm: FileHeader.Form { self == .org ? .comment : .plain }
 }
 
@@ -117,7 +117,7 @@ public enum NotePath {
   /// True if a file may stand there: the path is relative, with `/` between its parts; none of them is empty, begins with a dot,
   /// is too long, has a control character or one of the names that are left alone (`IgnoredNames`); and it ends as a type that is read (`FileType`).
   ///
-  /// So no path leads out of the folder, or to what programs keep in hidden files, whoever has written it.
+  /// So no path leads out of the folder, or to what programs keep in hidden files, also when a peer has made the path.
   public static func isValid(_ path: String) -> Bool {
     guard path.utf8.count <= longest, FileType(path: path) != nil,
       IgnoredNames.kind(of: path) == .none

@@ -29,7 +29,7 @@ struct StartManifest: Equatable {
 
   init() {}
 
-  /// What the file says; nothing if its bytes are not what they should be.
+  /// Decodes the bytes of a manifest; an empty one if they are damaged or of another version.
   init(decoding bytes: [UInt8]) {
     guard let content = try? Container.decode(bytes, as: .manifest) else { return }
     var reader = ByteReader(content)

@@ -64,7 +64,7 @@ extension NoteStore {
   }
 }
 
-/// What is on its way from the folder into the notebook.
+/// Changes on their way from the folder into the notebook.
 struct Merging {
   /// Changes that were read and are not merged yet, or follow others that were not read.
   var pending = PendingChanges()

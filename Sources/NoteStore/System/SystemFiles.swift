@@ -258,11 +258,11 @@ enum Users {
 //
 // The setgid bit of a folder says that a team works in it: its group. What is created in it belongs to that group, which the system sees to,
 // and a folder has that bit, too. Any other folder is private inside, whatever its mode: 0755 and 0775 are what `mkdir` makes, and
-// nobody has asked for anything by that.
+// they say nothing about a team.
 //
 // The group gets what it needs, whatever the umask: in folders what it may do in the folder above, because each process creates a folder of
 // its own in `log`, and compaction removes the files of others; of files only reading, because no process writes to a file of another one.
-// A umask that kept this from the group would make a notebook that the team cannot read, which nobody can want who works in a folder of a
+// A umask that kept this from the group would make a notebook that the team cannot read, in a folder that is there for the
 // team. Other users get what they may do in the folder above, but for what the umask forbids them, and never write to a file. (The process's
 // umask is to forbid nothing to the owner and the group; see `userMask` of the program.)
 //

@@ -7,8 +7,9 @@ struct SignatureWriter: Sendable {
     let exponent: Int
     /// The place in the index of each column.
     private(set) var places: [UInt32] = []
-    /// The bits in rows of so many bytes, as many as the columns need or more.
+    /// The number of bytes of a row: as many as the columns need, or more.
     private var width = 8
+    /// The bits, row by row.
     private var bits: [UInt8]
 
     init(_ exponent: Int) {
@@ -24,7 +25,7 @@ struct SignatureWriter: Sendable {
       signature.forEachPlace(exponent) { bits[$0 &* width &+ start] |= mask }
     }
 
-    /// Adds a column of a block of another archive, whose rows of so many bytes are at hand. O(2^exponent).
+    /// Adds a column of a block of another archive, whose rows have `oldWidth` bytes each. O(2^exponent).
     mutating func append(
       _ column: Int, of rows: Span<UInt8>, width oldWidth: Int, for place: UInt32
     ) {

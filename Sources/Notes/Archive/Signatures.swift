@@ -40,7 +40,7 @@ struct Signatures: Sendable {
     /// The most columns of a block: with them it takes a mebibyte.
     static func capacity(_ exponent: Int) -> Int { 1 << (23 - exponent) }
 
-    /// The number of rows of so many bytes in a block of the container: no more than there are in the shortest block.
+    /// The number of rows of `width` bytes in a block of the container: no more than there are in the shortest block.
     static func together(width: Int) -> Int {
       width >= 512 ? 1 : min(1 << Signatures.shortest, 1 << (512 / width).log2)
     }

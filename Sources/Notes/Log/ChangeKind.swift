@@ -110,9 +110,9 @@ struct EffectReader {
   }
 }
 
-/// When a change was made: by logical time, which orders changes, and by its author's clock, which people read.
+/// The time of a change: its logical time, which orders changes, and that of its author's clock, which people read.
 struct WallTime: Equatable, Sendable {
-  /// Where the logical time of the change begins. No two changes have the same, and a change has a later one than all that
+  /// The first logical time of the change. No two changes have the same, and a change has a later one than all that
   /// its author had seen.
   var logical: LamportTimestamp
   /// Milliseconds since 1970.

@@ -146,7 +146,7 @@ public struct LogEntry: Equatable, Sendable {
 
   var timestamp: LamportTimestamp { LamportTimestamp(count: lamport, replica: last.replica) }
 
-  /// A pause of so many milliseconds ends an entry.
+  /// A pause of this length, in milliseconds, ends an entry.
   static let pause: Int64 = 60_000
   /// Sittings end with these intervals of the clock, in milliseconds.
   private static let sitting: Int64 = 600_000
@@ -169,7 +169,7 @@ public struct LogEntry: Equatable, Sendable {
   }
 }
 
-// What changes did with notes, read from their bytes.
+// The effects of changes on notes, read from the bytes of the changes.
 
 extension NoteBook {
   /// The notes that changes are about which a version has not. O(replicas + those changes).

@@ -113,7 +113,7 @@ struct PackedDirectory: Equatable, Sendable {
     writer.counted(block.links)
   }
 
-  /// Where the directory is, as a block, among packed changes of `length` bytes, of which these are the last: the footer.
+  /// The bytes of the directory's block among packed changes of `length` bytes, by their footer.
   static func range(
     in length: Int, footer: ArraySlice<UInt8>
   ) throws(DecodingFailure) -> Range<Int> {

@@ -116,7 +116,7 @@ struct Listener {
   /// Notes that something is known there.
   mutating func learn(_ version: Version) { known.merge(version) }
 
-  /// The next changes to be told, in logical time: at most so many bytes of them, or one change; nil if all is known there. They count as
+  /// The next changes to be told, in logical time: at most `limit` bytes of them, or one change; nil if all is known there. They count as
   /// told. O(heads) if the notebook is as it was.
   mutating func next(
     of book: borrowing NoteBook, limit: Int
@@ -150,7 +150,7 @@ public struct RunningExchange {
   var request: Request?
   /// The state machine.
   var exchange: PeerExchange
-  /// What is exchanged with a peer that knows other changes under the same names; nil where everything is.
+  /// The part that is exchanged with a peer that knows other changes under the same names; nil where everything is.
   var shared: SharedPart?
   /// The messages as bytes.
   var wire: PeerWire

@@ -30,7 +30,7 @@ extension ReplicatingArray: BinaryCodable where Element: BinaryCodable {
       throw start.failure("changes that follow others, and no sequence")
     }
     do { try joinChecked(changes, isWhole: true) } catch { throw start.failure(error.reason) }
-    // What was read is all there is to the value: nothing was joined to it apart from other parts of a whole.
+    // The bytes hold the whole value: no part of it was joined alone.
     joined = JoinedVersion()
     // Of the past states nothing is known: one author, too, may have made changes on an earlier state.
     isContested = !authors.isEmpty

@@ -82,7 +82,7 @@ enum ValueKind: Equatable {
 
 /// A day as a user writes it.
 enum WrittenDate: Equatable {
-  /// So many days after the present one.
+  /// A number of days after the present one.
   case fromToday(Int)
   /// A day of the calendar.
   case day(year: Int, month: Int, day: Int)
